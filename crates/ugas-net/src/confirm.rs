@@ -5,8 +5,9 @@
 //! really happened: something else may have changed the same value, or a shield may have absorbed the damage. The
 //! server therefore confirms each change: it sends the tick and a short hash of the change, which the client compares
 //! with the hashes of its predictions. A change without a confirmation did not happen, once the client has received all
-//! confirmations of its tick: confirmations are numbered, so the client notices a missing one. If the server had to drop
-//! confirmations, the client does not know what happened. The server confirms only changes that the client may see.
+//! confirmations of its tick: confirmations are numbered, so the client notices a missing one. If the server had to
+//! drop confirmations, the client does not know what happened. The server confirms only changes that the client may
+//! see.
 
 use crate::types::Tick;
 use crate::view::Shape;

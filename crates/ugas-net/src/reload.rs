@@ -32,8 +32,8 @@ pub enum RulesPart {
     Document(String),
 }
 
-/// Returns the messages with which a client replaces the old rules by the new ones; `None` if they would be too long, or
-/// if a document cannot be sent.
+/// Returns the messages with which a client replaces the old rules by the new ones; `None` if they would be too long,
+/// or if a document cannot be sent.
 pub(crate) fn messages(old: &Rules, new: &Rules) -> Option<Vec<Vec<u8>>> {
     let rules = new.fingerprint();
     let (mut list, mut documents, mut length) = (Vec::new(), Vec::new(), 0);

@@ -326,8 +326,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs the due work of the rows up to a time, in the order of time, phase and controller. Work of a row that is due
-    /// exactly at that time runs only until as many items as `count` returns have run; `None` means all.
+    /// Runs the due work of the rows up to a time, in the order of time, phase and controller. Work of a row that is
+    /// due exactly at that time runs only until as many items as `count` returns have run; `None` means all.
     fn run_rows(&mut self, rows: &[ReplayRow<'_>], until: SimTime, count: impl Fn(usize) -> Option<u64>) {
         loop {
             let next = rows.iter().enumerate().filter(|(_, row)| row.is_active.get()).filter_map(|(r, row)| {

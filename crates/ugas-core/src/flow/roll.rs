@@ -1,16 +1,16 @@
 //! Which random stream a draw uses.
 //!
-//! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide which
-//! numbers are drawn; they are neither part of the state of the game nor of its hash.
+//! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide
+//! which numbers are drawn; they are neither part of the state of the game nor of its hash.
 //!
 //! - **Uses** (`flow/uses.rs`): an op of a client draws from the seed of a use. The uses of a group of abilities are
-//!   numbered in the order in which they draw, so neither the time of an op nor its target changes its rolls. Due work of
-//!   the client's controllers that a registered op caused draws from the seed of the same use.
+//!   numbered in the order in which they draw, so neither the time of an op nor its target changes its rolls. Due work
+//!   of the client's controllers that a registered op caused draws from the seed of the same use.
 //! - **Blocks of time**: other work that is due on a controller of the client draws from the seed of the block that
 //!   contains the current time.
 //!
-//! Every other draw uses the seed of the sim, and so does a draw that no client predicts. A predicting client knows only
-//! the seeds that the server has revealed. A draw from a stream that it does not know is refused with
+//! Every other draw uses the seed of the sim, and so does a draw that no client predicts. A predicting client knows
+//! only the seeds that the server has revealed. A draw from a stream that it does not know is refused with
 //! [`Refusal::UnknownRoll`]: the result is left to the server.
 
 use super::uses::Uses;
@@ -233,8 +233,8 @@ impl State {
 }
 
 impl View<'_> {
-    /// Returns the stream of the current draws. Draws that no client predicts (`is_for_server`) use the seed of the sim,
-    /// which no client knows.
+    /// Returns the stream of the current draws. Draws that no client predicts (`is_for_server`) use the seed of the
+    /// sim, which no client knows.
     pub(crate) fn roll_stream(&self, is_for_server: impl Fn() -> bool) -> RollStream {
         let source = if self.roll != RollSource::Host && is_for_server() { RollSource::Host } else { self.roll };
         self.st.stream_of(source, self.root, self.role)

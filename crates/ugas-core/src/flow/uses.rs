@@ -1,10 +1,10 @@
 //! The uses of abilities by clients, and the seeds of their rolls.
 //!
-//! The abilities of a controller are divided into groups. The host registers each op of a client with its group before the
-//! op runs. The first time that an op, or a consequence of it, draws a random number, the op gets the next number of its
-//! group, and all its draws use the seed of that number. An op that draws nothing has no number, so a client cannot skip a
-//! number except by a use that rolls: the n-th use of a group that rolls has the same result, whenever it happens and
-//! whatever its target is.
+//! The abilities of a controller are divided into groups. The host registers each op of a client with its group before
+//! the op runs. The first time that an op, or a consequence of it, draws a random number, the op gets the next number
+//! of its group, and all its draws use the seed of that number. An op that draws nothing has no number, so a client
+//! cannot skip a number except by a use that rolls: the n-th use of a group that rolls has the same result, whenever it
+//! happens and whatever its target is.
 
 use crate::rng::fold;
 use crate::{ControllerId, OpId, SimTime};

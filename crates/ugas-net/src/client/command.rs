@@ -19,9 +19,9 @@ const LEAST_WINDOW: SimTime = SimTime::millis(500);
 pub(super) const MAX_WINDOW: SimTime = SimTime::millis(2000);
 
 impl Client {
-    /// Returns how many ticks the client may predict beyond the last confirmed tick: the round trip with its jitter, the
-    /// slack that packets should have, and four ticks, with more ticks on a link that loses packets. The result is at
-    /// least half a second, plus the time by which the round trip exceeds 150 ms, and at most
+    /// Returns how many ticks the client may predict beyond the last confirmed tick: the round trip with its jitter,
+    /// the slack that packets should have, and four ticks, with more ticks on a link that loses packets. The result is
+    /// at least half a second, plus the time by which the round trip exceeds 150 ms, and at most
     /// [`ClientConfig::prediction_window`](super::ClientConfig::prediction_window).
     pub fn prediction_window(&self) -> u32 {
         let tick = self.length.0.max(1);
@@ -56,9 +56,9 @@ impl Client {
     /// once.
     ///
     /// While the prediction window is closed ([`Client::can_predict`]) or too many commands wait for their verdicts,
-    /// the client queues the request and runs it when the window opens ([`CommandStatus::Queued`]). Releases and cancels
-    /// are sent at once without a prediction, unless a queued request must run before them. If the queue is full, this
-    /// method returns [`Refusal::PredictionWindowClosed`].
+    /// the client queues the request and runs it when the window opens ([`CommandStatus::Queued`]). Releases and
+    /// cancels are sent at once without a prediction, unless a queued request must run before them. If the queue is
+    /// full, this method returns [`Refusal::PredictionWindowClosed`].
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);

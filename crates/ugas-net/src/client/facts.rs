@@ -1,5 +1,6 @@
 //! Facts with their certainty. The client emits a predicted fact immediately, and emits it again later as confirmed or
-//! undone, or as unknown if the server dropped the confirmation. It emits a fact of the server that it did not predict, or of a `LocalOnly` ability, once.
+//! undone, or as unknown if the server dropped the confirmation. It emits a fact of the server that it did not predict,
+//! or of a `LocalOnly` ability, once.
 
 use super::confirm::ConfirmationWindow;
 use crate::confirm::confirmation_hash;

@@ -1,5 +1,5 @@
-//! The confirmations for a client, numbered and kept until acknowledged: one list about remote actors, one about its own
-//! controllers.
+//! The confirmations for a client, numbered and kept until acknowledged: one list about remote actors, one about its
+//! own controllers.
 //!
 //! The list is a sliding window. A packet contains the confirmations that are in no packet in flight, the oldest first,
 //! and repeats a few of the newest ones that are in flight, so that a single lost packet costs no round trip. When a

@@ -1,8 +1,8 @@
 //! When the server reveals the seeds of blocks of ticks.
 //!
 //! A client needs the seed of a tick to predict the rolls of due work, and it predicts ticks that the server has not
-//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent at
-//! once and then twice per block until the client has acknowledged it.
+//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent
+//! at once and then twice per block until the client has acknowledged it.
 
 use crate::rolls::{Blocks, MAX_SEEDS};
 use crate::types::Tick;

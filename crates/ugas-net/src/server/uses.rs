@@ -1,8 +1,8 @@
 //! The seeds of the rolls of clients' commands.
 //!
-//! The uses of a group of abilities are numbered ([`ugas_core::UseGroup`]), and each number has a seed. The server reveals
-//! the seeds of the next uses of a group in the reliable stream, so that the client can predict their rolls. The numbers
-//! belong to the controller: a new connection of its player continues them.
+//! The uses of a group of abilities are numbered ([`ugas_core::UseGroup`]), and each number has a seed. The server
+//! reveals the seeds of the next uses of a group in the reliable stream, so that the client can predict their rolls.
+//! The numbers belong to the controller: a new connection of its player continues them.
 
 use super::Server;
 use crate::message::{ToClient, encode};

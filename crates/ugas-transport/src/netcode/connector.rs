@@ -66,8 +66,8 @@ impl Connector {
         Connector::start(token.clone().into_inner(), token, config, None)
     }
 
-    /// Connects again with the token of an earlier connection ([`ticket`](Self::ticket)), for example after a crash. The
-    /// server ends the old connection if it is still open. A player can do this while it is connected and until two
+    /// Connects again with the token of an earlier connection ([`ticket`](Self::ticket)), for example after a crash.
+    /// The server ends the old connection if it is still open. A player can do this while it is connected and until two
     /// minutes after its connection was lost, but not after a deliberate disconnect.
     ///
     /// [`ConnectorConfig::now`] must be later than at every earlier attempt.

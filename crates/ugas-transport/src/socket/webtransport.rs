@@ -2,8 +2,8 @@
 //! for thirteen days; a browser accepts it by its hash.
 //!
 //! Tasks accept the connections and read their datagrams; the listener takes them from bounded queues. A sender must
-//! prove its address (QUIC Retry) before the server stores anything. Connections without a player have the same limits as
-//! over WebSocket.
+//! prove its address (QUIC Retry) before the server stores anything. Connections without a player have the same limits
+//! as over WebSocket.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
