@@ -330,7 +330,7 @@ impl Host<'_> {
         });
     }
 
-    /// Prints the hashes, the rejected messages and the failures.
+    /// Prints the hashes, the rejected packets and commands, and the failures.
     fn print_results(self, out: &mut Out) -> io::Result<Exit> {
         for name in self.names() {
             for (actor, hash) in self.part.hashes(name) {
@@ -338,7 +338,7 @@ impl Host<'_> {
             }
         }
         for (reason, count) in self.part.server().counts().iter() {
-            out.line(format!("rejected messages: {count} x {reason}"))?;
+            out.line(format!("rejected packets and commands: {count} x {reason}"))?;
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();

@@ -336,8 +336,8 @@ pub enum Refusal {
         /// The maximum range.
         max: f64,
     },
-    /// The prediction window of the client is full. The client cannot predict further until the server confirms a later
-    /// tick.
+    /// The prediction window of the client is closed, or too many commands wait for their verdicts, and the queue of
+    /// requests is full. The client accepts requests again when the server has confirmed a later tick.
     PredictionWindowClosed,
     /// A command that arrived late claims a tick at which the ability was still on cooldown.
     ClaimedDuringCooldown,

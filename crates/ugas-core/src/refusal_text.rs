@@ -128,15 +128,16 @@ impl Refusal {
                 "the image or journal is from other rules or another controller, or the journal starts too late".into()
             }
             Refusal::PredictionWindowClosed => {
-                "the prediction window is full; wait until the server confirms earlier commands".into()
+                "the prediction window is closed and the queue is full; wait until the server confirms a later tick"
+                    .into()
             }
             Refusal::EffectBudget { max } => {
-                format!("the client has applied the effect {max} times, as often as ClientEffects allows")
+                format!("the effect budget is used up: ClientEffects allows {max} per activation or target")
             }
-            Refusal::TooEarly { left } => format!("a client may answer the task in {}", seconds(left)),
+            Refusal::TooEarly { left } => format!("too early: the client may answer the task in {}", seconds(left)),
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
             Refusal::UnknownRoll => {
-                "the server has not revealed the random number yet; the result arrives with the server's state".into()
+                "the server has not revealed the random seed yet; the result arrives with the server's state".into()
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Validation of the commands that clients send.
 //!
-//! The server checks each command in a fixed order: key and tick, numeric values, controller, grant of the ability, net
-//! execution policy, target, and what the running ability allows. A client may apply an effect only while a waiting
-//! task of a committed activation names the effect (`ClientEffects`), and may answer only tasks that are open to
-//! clients (`ClientAnswers`). A valid command becomes an op, and the sim then checks this op in the same way as an op
-//! of the host. The speed limit of moves is in [`movement`](MovementConfig).
+//! The server checks the key and the tick of each command, its numeric values, its controller, the grant and the net
+//! execution policy of the ability, the target, and whether the running ability allows the request. A client may apply
+//! an effect only while a waiting task of a committed activation names the effect (`ClientEffects`), and may answer
+//! only tasks that are open to clients (`ClientAnswers`). A valid command becomes an op, and the sim then checks this
+//! op in the same way as an op of the host. [`MovementConfig`] contains the speed limits of moves.
 
 mod anomaly;
 mod cooldowns;
@@ -167,7 +167,7 @@ impl CommandValidator<'_> {
         target: ControllerId,
     ) -> Result<(), (RejectReason, Refusal)> {
         let remote = self.sim.remote();
-        // The effect of an honest client is always one of the data.
+        // An honest client requests only effects that the data names.
         if !self.sim.rules().is_for_authority(effect) && !remote.names_client_effect(ability, effect) {
             return Err((RejectReason::EffectClass, Refusal::Authority));
         }
@@ -185,7 +185,7 @@ impl CommandValidator<'_> {
     }
 
     /// Checks the answer to a task. The task must wait for an answer of its client, each target must be unique and in
-    /// range, and the hit must be true.
+    /// range, and the hit must match the server's state.
     fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (RejectReason, Refusal)> {
         let tasks = self.sim.tasks(key.who).map_err(|r| (RejectReason::Despawned, r.into()))?;
         let Some(task) = tasks.iter().find(|t| t.key == key) else {

@@ -36,7 +36,7 @@ pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
         FactKind::AttributeChanged { attribute, .. } | FactKind::Died { attribute } => shape.shows(attribute),
         FactKind::TagChanged { .. } => shape.tags,
         FactKind::Cue { .. } => shape.cues,
-        // Observers see active effects, but neither their periods nor their caller values.
+        // Observers see active effects, but neither their periods nor their set-by-caller values.
         FactKind::EffectApplied { .. } => shape.effects && !sim.is_instant(fact.effect),
         FactKind::EffectChanged { what, .. } => {
             shape.effects && !matches!(what, EffectChange::SetByCaller | EffectChange::Period)
@@ -185,7 +185,7 @@ fn hash_of(words: &[u64]) -> u32 {
 mod tests {
     use super::*;
 
-    /// Writes a list by hand: serials and ticks that lie `apart`.
+    /// Writes and reads a list whose serials and ticks differ by `apart`.
     fn read(count: usize, apart: u64) -> Result<Option<ConfirmationList>, WireError> {
         let mut out = BitWriter::new();
         out.bit(true);

@@ -59,8 +59,8 @@ pub enum Request {
         /// The ability.
         ability: AbilityId,
     },
-    /// Ends an active ability at the request of its player. Server and client run this request as a cancel: an end would
-    /// skip the tasks that remove the effects of the ability.
+    /// Ends an active ability at the request of its player. Server and client run this request as a cancel: an end
+    /// would skip the tasks that remove the effects of the ability.
     End {
         /// The controller.
         who: ControllerId,

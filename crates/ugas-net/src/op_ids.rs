@@ -11,8 +11,8 @@ use crate::message::Request;
 use crate::types::Tick;
 use ugas_core::{AbilityId, ControllerId, Fact, FactKind, InputId, OpId, Sim};
 
-/// The number of groups. A Sub is the group plus this number for each earlier command, so the first Sub of each group is
-/// short on the wire.
+/// The number of groups. A Sub is the group plus this number for each earlier command, so the first Sub of each group
+/// is short on the wire.
 const GROUPS: u16 = 960;
 /// The maximum number of commands of a group in a tick that have different Subs.
 const MAX_COUNT: u16 = 64;

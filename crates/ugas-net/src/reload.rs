@@ -32,8 +32,8 @@ pub enum RulesPart {
     Document(String),
 }
 
-/// Returns the messages with which a client replaces the old rules by the new ones; `None` if they would be too long, or
-/// if a document cannot be sent.
+/// Returns the messages with which a client replaces the old rules by the new ones; `None` if they would be too long,
+/// or if a document cannot be sent.
 pub(crate) fn messages(old: &Rules, new: &Rules) -> Option<Vec<Vec<u8>>> {
     let rules = new.fingerprint();
     let (mut list, mut documents, mut length) = (Vec::new(), Vec::new(), 0);
@@ -53,7 +53,8 @@ pub(crate) fn messages(old: &Rules, new: &Rules) -> Option<Vec<Vec<u8>>> {
     fits.then_some(list)
 }
 
-/// Returns the documents of the new rules as parts; `None` if a document does not survive its text form.
+/// Returns the documents of the new rules as parts; `None` if a document cannot be written as JSON and read back
+/// unchanged.
 fn parts(old: &Rules, new: &Rules) -> Option<Vec<RulesPart>> {
     let known: Vec<&Arc<Doc>> = old.documents().collect();
     let mut by_name: BTreeMap<(Kind, &str), Vec<usize>> = BTreeMap::new();
@@ -81,7 +82,7 @@ fn parts(old: &Rules, new: &Rules) -> Option<Vec<RulesPart>> {
     Some(parts)
 }
 
-/// The documents of new rules, as far as they have arrived at a client.
+/// The documents of new rules that have arrived at a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncomingRules {
     documents: Vec<Arc<Doc>>,
@@ -117,7 +118,7 @@ impl IncomingRules {
     }
 
     /// Builds the rules from the documents that arrived, with the ids and host code of the old rules. Returns `None` if
-    /// the documents are invalid or the hash of the rules is another one.
+    /// the documents are invalid or the hash of the rules differs from the server's.
     pub(crate) fn build(&mut self, old: &Arc<Rules>, fingerprint: u64) -> Option<Arc<Rules>> {
         let documents = std::mem::take(&mut self.documents);
         let builder = Rules::builder().after_with_code(old.clone());

@@ -55,7 +55,7 @@ function open(main, owner) {
           ui.actors,
           field("n-name", "Name", "Ann"),
           field("n-owns", "Owns", "", "n-actors", "no actor"),
-          h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(",").map((n) => n.trim()).filter(Boolean) } }) }, "Join client"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Disconnect client")),
+          h("div", { class: "row" }, h("button", { id: "n-join", onclick: () => studio.put({ Join: { client: value("n-name"), owns: value("n-owns").split(",").map((n) => n.trim()).filter(Boolean) } }) }, "Connect client"), h("button", { id: "n-leave", onclick: () => studio.put({ Leave: { client: value("n-name") } }) }, "Disconnect client")),
         ),
       ),
       h(

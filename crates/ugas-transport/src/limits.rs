@@ -27,17 +27,17 @@ pub struct Limits {
     /// The maximum number of packets that one poll reads from one socket; the rest waits for the next poll.
     pub reads_per_poll: u32,
     /// The average number of connections per second that one address may start: WebSocket and WebTransport connections,
-    /// and UDP requests with a cookie. A connection that becomes a peer does not count. All addresses of an IPv6 network
-    /// with a prefix of 64 bits count as one.
+    /// and UDP requests with a cookie. A connection that becomes a peer does not count. All addresses of an IPv6
+    /// network with a prefix of 64 bits count as one.
     pub connections_per_second: u32,
     /// The number of connections that one address may start in a burst.
     pub connection_burst: u32,
     /// The maximum number of WebSocket connections that have not become peers; the same number of WebTransport
-    /// connections is allowed. A new connection replaces one of the address with the most such connections: a connection
-    /// that has sent no request, otherwise the oldest.
+    /// connections is allowed. A new connection replaces one of the address with the most such connections: a
+    /// connection that has sent no request, otherwise the oldest.
     pub handshakes: usize,
-    /// The maximum number of connections of one address that have not become peers. A new connection replaces one of the
-    /// same address.
+    /// The maximum number of connections of one address that have not become peers. A new connection replaces one of
+    /// the same address.
     pub handshakes_per_address: usize,
     /// The time from the start of a connection until it must have become a peer.
     pub handshake_timeout: Duration,

@@ -106,7 +106,7 @@ impl fmt::Debug for Key {
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
     /// The number of the player. While a connection with this number is open and in use, the server rejects a second
-    /// one, unless its token was issued later or it is a [`rejoin`](crate::Connector::rejoin).
+    /// one, unless its token expires later or it is a [`rejoin`](crate::Connector::rejoin).
     pub client: u64,
     /// The user data that [`Event::Connected`](crate::Event::Connected) reports, at most [`MAX_USER_DATA`] bytes. The
     /// player cannot change it.

@@ -1,6 +1,6 @@
 //! Values that a client does not have. The server does not replicate every attribute to a client; in the client's sim
-//! such an attribute has its default. Nothing may be predicted from the default, so a client that would read it does
-//! not predict:
+//! such an attribute has its default. A prediction must not depend on this default, so a client does not predict what
+//! reads the attribute:
 //!
 //! - an activation whose condition, cost or cooldown reads it is refused with [`Refusal::NotReplicated`], and the
 //!   command is only sent;
@@ -168,7 +168,7 @@ impl Flow<'_> {
         (result, read)
     }
 
-    /// Refuses what a client would have to guess: `run` read a value that the client does not have.
+    /// Refuses the result of `run` if `run` read a value that the client does not have.
     #[inline]
     pub(crate) fn refuse_hidden<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Refusal>) -> Result<T, Refusal> {
         if self.ix.hidden.is_empty() {

@@ -1,7 +1,7 @@
 //! Resimulation of rows from their journals.
 //!
-//! A resimulation restores one or several rows to images and runs their journals and their due work again. What the rows
-//! do to each other happens again; what they did to other rows, and what other rows did to them, is not repeated but
+//! A resimulation restores one or several rows to images and runs their journals and their due work again. Actions
+//! between these rows run again. Actions of these rows on other rows are skipped, and actions of other rows on them are
 //! read from the journals. A row takes part from the time of its image on. Until then, the other rows see it as their
 //! journals recorded it.
 
@@ -248,7 +248,7 @@ impl Flow<'_> {
             row.cursor.set(entry.serial);
         }
         let is_op = matches!(entry.what, JournalEvent::Op(..));
-        // An op runs after all work of its time. An image of another sim does not say how much of it had run.
+        // An op runs after all work of its time. An image of another sim does not contain how much of it had run.
         let all = is_op && (row.from.is_some_and(|from| from.taken.foreign) || rows.len() > 1);
         self.run_rows(rows, at, |of| match (all, of == r) {
             (true, _) => None,
@@ -326,8 +326,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs the due work of the rows up to a time, in the order of time, phase and controller. Work of a row that is due
-    /// exactly at that time runs only until as many items as `count` returns have run; `None` means all.
+    /// Runs the due work of the rows up to a time, in the order of time, phase and controller. Work of a row that is
+    /// due exactly at that time runs only until as many items as `count` returns have run; `None` means all.
     fn run_rows(&mut self, rows: &[ReplayRow<'_>], until: SimTime, count: impl Fn(usize) -> Option<u64>) {
         loop {
             let next = rows.iter().enumerate().filter(|(_, row)| row.is_active.get()).filter_map(|(r, row)| {

@@ -1,7 +1,7 @@
 //! Which random stream a draw uses.
 //!
-//! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide which
-//! numbers are drawn; they are neither part of the state of the game nor of its hash.
+//! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide
+//! which numbers are drawn; they are neither part of the state of the game nor of its hash.
 //!
 //! - **Uses** (`flow/uses.rs`): an ability of a client's controller that draws because of an op of that client draws from
 //!   the seed of a use. The uses of an ability are numbered in the order in which they draw, so neither the time of an op
@@ -11,8 +11,8 @@
 //! - **Blocks of time**: other work that is due on a controller of the client draws from the seed of the block that
 //!   contains the current time.
 //!
-//! Every other draw uses the seed of the sim, and so does a draw that no client predicts. A predicting client knows only
-//! the seeds that the server has revealed. A draw from a stream that it does not know is refused with
+//! Every other draw uses the seed of the sim, and so does a draw that no client predicts. A predicting client knows
+//! only the seeds that the server has revealed. A draw from a stream that it does not know is refused with
 //! [`Refusal::UnknownRoll`]: the result is left to the server.
 
 use super::task::is_retry;

@@ -1,21 +1,22 @@
 //! Anomaly scores: how much of what a client sent only a modified client sends.
 //!
 //! Each rejection adds the weight of its reason to the score of the client, and the score decays with time. Rejections
-//! that honest play causes weigh nothing: late and duplicate packets, commands that lose a race against a cooldown, a
-//! removal or a moving target. The host decides what to do with a score.
+//! that honest play causes have the weight 0: late and duplicate packets, commands that lose a race against a cooldown,
+//! a removal or a moving target. The host decides what to do with a score.
 
 use super::RejectReason;
 use ugas_core::SimTime;
 
-/// The score from which a host should look at a client: the score that a client reaches with four requests that only a
-/// modified client sends, or with a third of a second of movement above the speed limit.
+/// The score from which a host should investigate a client. A client reaches this score with four requests that only a
+/// modified client sends, or with about 20 moves above the speed limit.
 pub const SUGGESTED_THRESHOLD: f64 = 20.0;
 /// By how much a score decays per second.
 const DECAY_PER_SECOND: f64 = 1.0;
-/// The highest score, so that a score decays within minutes.
+/// The maximum score, so that every score decays to 0 within 17 minutes.
 const MAX_SCORE: f64 = 1000.0;
 
-/// How unusual the traffic of a client was lately. See [`Server::anomaly`](crate::server::Server::anomaly).
+/// A measure of how much of the recent traffic of a client only a modified client sends. See
+/// [`Server::anomaly`](crate::server::Server::anomaly).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct AnomalyScore(
     /// The score. It is 0 for a client whose rejections can all be caused by honest play.

@@ -12,7 +12,8 @@ const SEEN_SECONDS: f64 = 0.25;
 const STALE_SECONDS: f64 = 1.0;
 
 impl CommandValidator<'_> {
-    /// Checks the hit of an answer: by the host, or else against the positions and tags of the sim.
+    /// Checks the hit of an answer with the target policy of the host, or by default against the positions and tags of
+    /// the sim.
     pub(super) fn check_hit(
         &self,
         who: ControllerId,
@@ -35,7 +36,7 @@ impl CommandValidator<'_> {
         reason.map_or(Ok(()), |reason| Err((reason, Refusal::NoTarget)))
     }
 
-    /// Returns whether one of the targets has each tag of a hit.
+    /// Returns whether each tag of a hit is a tag of one of the targets.
     fn has_known_tags(&self, targets: &[ControllerId], hit: &Hit) -> bool {
         hit.tags.iter().all(|&tag| targets.iter().any(|&t| self.sim.has_tag(t, tag).unwrap_or(false)))
     }
@@ -53,7 +54,7 @@ impl CommandValidator<'_> {
     }
 
     /// Returns an answer with the distance to its farthest target, if the client gave none. Without a distance, a
-    /// calculation would read the hit as one at no distance.
+    /// calculation would read the distance 0.
     pub(super) fn with_distance(&self, who: ControllerId, answer: &Answer) -> Answer {
         let mut answer = answer.clone();
         let farthest = answer.targets.iter().filter_map(|&target| distance(self.sim, who, target)).reduce(f64::max);

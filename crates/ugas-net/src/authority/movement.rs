@@ -21,7 +21,7 @@ const EXCUSE_INTERVAL: SimTime = SimTime::millis(6000);
 
 /// The speed limits of controllers that clients move. Distances are in the unit of the anchors.
 ///
-/// A game with falls, knockback or vehicles that are faster than the attribute says decides with
+/// A game with falls, knockback or vehicles that are faster than the attribute allows decides with
 /// [`TargetPolicy::can_move`](super::TargetPolicy::can_move), or sets another attribute or number here. A host that
 /// moves a controller itself ([`Op::Move`](ugas_core::Op::Move)) is not limited.
 ///
@@ -39,7 +39,7 @@ pub struct MovementConfig {
     pub max_speed: f64,
     /// The factor by which a client may be faster, for differences between clocks. Default: 1.1.
     pub tolerance: f64,
-    /// The time whose distance a controller can save up. Default: 500 ms.
+    /// The maximum of the budget, as the distance that the controller moves in this time. Default: 500 ms.
     pub burst: SimTime,
 }
 
@@ -99,7 +99,7 @@ impl MoveBudget {
         } else if self.left <= most {
             self.left = (self.left + speed * seconds).min(most);
         } else {
-            // The controller became slower. Its client learns of that later, so the surplus expires gradually.
+            // The controller became slower. Its client receives the new speed later, so the surplus expires gradually.
             self.left = most + (self.left - most) * (1.0 - seconds / burst);
         }
     }

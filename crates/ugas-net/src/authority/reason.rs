@@ -65,8 +65,9 @@ pub enum RejectReason {
     Pose,
     /// The client moves farther than its maximum speed allows.
     TooFast,
-    /// The client could have moved this far since its last accepted move, but only with more saved-up time than
-    /// [`MovementConfig::burst`](super::MovementConfig::burst), for example after a long interruption of the link.
+    /// The client could have moved this far since its last accepted move, but the move exceeds the distance of
+    /// [`MovementConfig::burst`](super::MovementConfig::burst), for example after a long interruption of the link. The
+    /// reason is the same for a move that exceeds the budget within one second after the host moved the controller.
     MoveBacklog,
     /// A number is out of range or not finite.
     Number,

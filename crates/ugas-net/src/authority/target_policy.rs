@@ -42,9 +42,9 @@ pub trait TargetPolicy: Send + Sync {
         PolicyDecision::BuiltIn
     }
 
-    /// Decides whether the hit of an answer is true. The built-in check compares the distance with the distance between
-    /// the anchors, and accepts only tags that one of the targets has. A game whose clients report body parts decides
-    /// here whether it believes them.
+    /// Decides whether the hit of an answer is valid. The built-in check compares the distance with the distance
+    /// between the anchors, and accepts only tags that one of the targets has. A game whose clients report body parts
+    /// must accept or reject them here.
     fn can_hit(
         &self,
         sim: &Sim,

@@ -4,10 +4,10 @@
 //! was early. A report is a round trip old. The clock therefore records its phase, which is its tick minus the local
 //! time, for each packet that it sends. A slack minus the phase of its packet does not depend on what the clock did
 //! since, so the clock never corrects one error twice. It smooths this difference and runs faster or slower in
-//! proportion to the error. It jumps over a large delay and waits out a large lead.
+//! proportion to the error. A clock that is far too late jumps, and a clock that is far too early waits.
 //!
 //! A process that was suspended for a while is recognised without a report: the server's tick has advanced much further
-//! than the own clock.
+//! than the client's clock.
 
 use crate::types::Tick;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 0.5;
 const GAIN: f64 = 1.0 / 6.0;
 /// The highest speed of a clock that is late. A later clock jumps.
 const MAX_FASTER: f64 = 0.25;
-/// The largest reduction of the speed of a clock that is early. An earlier clock waits.
+/// The largest reduction of the speed of an early clock. Beyond [`WAIT`] the clock waits instead.
 const MAX_SLOWER: f64 = 0.5;
 /// The error in ticks above which a late clock jumps.
 const JUMP: f64 = 6.0;
@@ -46,11 +46,11 @@ const MAX_JITTER_SLACK: f64 = 8.0;
 /// The number of sent packets whose phase is kept.
 const MAX_SENT: usize = 512;
 
-/// A smoothed value that ignores a single measurement far away.
+/// A smoothed value that ignores a single outlier.
 #[derive(Clone, Copy, Debug, Default)]
 struct Smoothed {
     value: Option<f64>,
-    /// The last measurement, if it was far away.
+    /// The last measurement, if it was an outlier.
     far: Option<f64>,
     /// How many measurements the value contains. The first ones have a higher weight.
     count: f64,

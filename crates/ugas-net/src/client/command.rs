@@ -19,9 +19,9 @@ const LEAST_WINDOW: SimTime = SimTime::millis(500);
 pub(super) const MAX_WINDOW: SimTime = SimTime::millis(2000);
 
 impl Client {
-    /// Returns how many ticks the client may predict beyond the last confirmed tick: the round trip with its jitter, the
-    /// slack that packets should have, and four ticks, with more ticks on a link that loses packets. The result is at
-    /// least half a second, plus the time by which the round trip exceeds 150 ms, and at most
+    /// Returns how many ticks the client may predict beyond the last confirmed tick: the round trip with its jitter,
+    /// the slack that packets should have, and four ticks, with more ticks on a link that loses packets. The result is
+    /// at least half a second, plus the time by which the round trip exceeds 150 ms, and at most
     /// [`ClientConfig::prediction_window`](super::ClientConfig::prediction_window).
     pub fn prediction_window(&self) -> u32 {
         let tick = self.length.0.max(1);
@@ -56,9 +56,9 @@ impl Client {
     /// once.
     ///
     /// While the prediction window is closed ([`Client::can_predict`]) or too many commands wait for their verdicts,
-    /// the client queues the request and runs it when the window opens ([`CommandStatus::Queued`]). Releases and cancels
-    /// are sent at once without a prediction, unless a queued request must run before them. If the queue is full, this
-    /// method returns [`Refusal::PredictionWindowClosed`].
+    /// the client queues the request and runs it when the window opens ([`CommandStatus::Queued`]). Releases and
+    /// cancels are sent at once without a prediction, unless a queued request must run before them. If the queue is
+    /// full, this method returns [`Refusal::PredictionWindowClosed`].
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
@@ -67,7 +67,7 @@ impl Client {
         self.run_queued();
         let is_full = self.open_commands() >= MAX_PENDING;
         let must_wait = match request.is_release() {
-            // Otherwise the input would stay down and the ability active on the server.
+            // Otherwise the input would stay pressed and the ability active on the server.
             true => is_full || self.queue.must_precede(&request),
             false => is_full || !self.can_predict() || !self.queue.is_empty(),
         };
@@ -107,7 +107,7 @@ impl Client {
         let mut has_effect = true;
         if let Some(outcome) = outcome {
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
-                // The press is sent although it activated nothing: the input is down.
+                // The press is sent although it activated nothing: the server must know that the input is held.
                 self.counts.rejected += u64::from(refusal.is_misuse());
             }
             command.aim = self.take_aims(Some(&outcome));

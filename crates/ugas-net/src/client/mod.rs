@@ -76,7 +76,7 @@ pub struct ClientConfig {
     /// The longest time that the client may predict beyond the last confirmed state; at most two seconds. The client
     /// uses a shorter window that follows the round trip, the jitter, the loss and the tick length
     /// ([`Client::prediction_window`]). Set a shorter time to bound the cost of a resimulation. While the window is
-    /// exceeded, [`Client::command`] queues most requests.
+    /// closed, [`Client::command`] queues most requests.
     pub prediction_window: SimTime,
     /// A correction that changes an attribute by more than this fraction of the larger of the predicted and the
     /// corrected value is reported as a [`ValueCorrection`].
@@ -128,8 +128,8 @@ pub enum CommandStatus {
     Sent(OpId),
     /// The request ran on this client only.
     Local(Outcome),
-    /// The prediction window is closed. The client runs the request when the window opens; [`Client::take_queue_results`]
-    /// returns what it did then.
+    /// The prediction window is closed, or too many commands wait for their verdicts. The client runs the request
+    /// later; [`Client::take_queue_results`] then returns the result.
     Queued(QueueId),
 }
 
@@ -170,9 +170,10 @@ pub struct ClientCounts {
     pub duplicate: u64,
     /// Packets older than the newest one received. The server resends their content.
     pub outdated: u64,
-    /// Requests that were queued because the prediction window was closed.
+    /// Requests that were queued because the prediction window was closed or too many commands waited for their
+    /// verdicts.
     pub queued: u64,
-    /// Requests refused because the prediction window was closed and the queue was full.
+    /// Requests refused because the queue was full.
     pub window_closed: u64,
     /// Updates of remote actors that were skipped because the client already had [`ClientConfig::max_proxies`] remote
     /// actors.

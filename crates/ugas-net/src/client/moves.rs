@@ -74,8 +74,8 @@ impl MoveSender {
         MoveSender { list: vec![OwnMoves::default(); owned], removed: Vec::new() }
     }
 
-    /// Appends the moves of a packet and the keys of these moves, or nothing if they do not fit into `room` bytes. Moves
-    /// of a tick that is not simulated yet may still be replaced, so they are not sent.
+    /// Appends the moves of a packet and the keys of these moves, or nothing if they do not fit into `room` bytes.
+    /// Moves of a tick that is not simulated yet may still be replaced, so they are not sent.
     pub(super) fn write(&self, tick: Tick, room: usize, out: &mut BitWriter, keys: &mut Vec<(u32, u16)>) {
         let unacked: Vec<Vec<MoveEntry>> = self.list.iter().map(|own| own.unacked(tick, MAX_COPIES)).collect();
         if unacked.iter().all(Vec::is_empty) {

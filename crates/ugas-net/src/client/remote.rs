@@ -188,8 +188,8 @@ impl Client {
     }
 
     /// Returns the last tick up to which the replicated state of a remote actor replaces the predictions on it: every
-    /// command has its verdict, and the values that the predictions changed have arrived. Otherwise the actor would show
-    /// its old value for a moment. A prediction that is too old is ignored.
+    /// command has its verdict, and the values that the predictions changed have arrived. Otherwise the actor would
+    /// show its old value for a moment. A prediction that is too old is ignored.
     fn last_shown_tick(&self, who: ControllerId, tick: Tick) -> Tick {
         let proxy = self.proxies.get(who);
         let received = |attribute| proxy.and_then(|p| p.received(attribute));

@@ -94,7 +94,7 @@ impl Fill {
     }
 
     /// Chooses the candidates with the highest rank that fit, and sorts them by id. Smaller candidates may fill the
-    /// remaining space, unless the first candidate does not fit: otherwise the first candidate could wait for ever.
+    /// remaining space, unless the first candidate does not fit: otherwise the first candidate could wait forever.
     /// Returns whether some did not fit.
     pub(super) fn fit(&mut self, room: usize) -> bool {
         let total: usize = self.list.iter().map(Candidate::most_bits).sum();

@@ -1,10 +1,11 @@
-//! The confirmations for a client, numbered and kept until acknowledged: one list about remote actors, one about its own
-//! controllers.
+//! The confirmations for a client, numbered and kept until acknowledged: one list about remote actors, one about its
+//! own controllers.
 //!
 //! The list is a sliding window. A packet contains the confirmations that are in no packet in flight, the oldest first,
 //! and repeats a few of the newest ones that are in flight, so that a single lost packet costs no round trip. When a
-//! packet is lost, its confirmations are sent again. A list that is full drops its oldest confirmation, and the client
-//! is told up to which tick confirmations were dropped: what it predicted until then stays unknown.
+//! packet is lost, its confirmations are sent again. A list that is full drops its oldest confirmation. The next
+//! packets contain the newest tick of which a confirmation was dropped; the client cannot confirm or undo its
+//! predictions up to that tick.
 
 use crate::confirm::{ListHeader, MAX_KEPT, Serial, write_list};
 use crate::types::Tick;

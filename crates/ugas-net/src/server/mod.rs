@@ -440,8 +440,8 @@ impl Server {
         })
     }
 
-    /// Returns how much data the server keeps for its clients: the number of packets in flight, waiting commands, verdicts
-    /// and confirmations, plus the number of unread bytes. Tests use this number to check memory bounds.
+    /// Returns how much data the server keeps for its clients: the number of packets in flight, waiting commands,
+    /// verdicts and confirmations, plus the number of unread bytes. Tests use this number to check memory bounds.
     pub fn retained(&self) -> usize {
         self.peers.values().map(|p| p.retained()).sum()
     }

@@ -1,7 +1,7 @@
-//! Client numbers. A prediction key contains the client number and a Base, which rises with each tick that has commands.
-//! A client number is reused only when all client numbers have been assigned, and only if enough Bases are left; the
-//! client number that has been unused for the longest time is reused first. The next client with that client number
-//! continues from the last Base of the previous client, so no key is used twice. The ids of ops contain the tick
+//! Client numbers. A prediction key contains the client number and a Base, which rises with each tick that has
+//! commands. A client number is reused only when all client numbers have been assigned, and only if enough Bases are
+//! left; the client number that has been unused for the longest time is reused first. The next client with that client
+//! number continues from the last Base of the previous client, so no key is used twice. The ids of ops contain the tick
 //! instead of the Base; ticks never repeat.
 
 use std::collections::VecDeque;

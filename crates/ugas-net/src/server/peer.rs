@@ -281,7 +281,7 @@ impl Peer {
     }
 
     /// Keeps a verdict until the client has it. A command that is rejected on arrival gets a verdict too: otherwise the
-    /// client would wait for ever.
+    /// client would wait forever.
     pub(crate) fn push_verdict(&mut self, verdict: Verdict) {
         if self.verdicts.iter().any(|v| (v.base, v.sub) == (verdict.base, verdict.sub)) {
             return;

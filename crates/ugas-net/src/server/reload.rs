@@ -12,7 +12,8 @@ use crate::types::PeerId;
 use std::sync::Arc;
 use ugas_core::{Migration, ReloadError, Rules};
 
-/// How many earlier rules are kept. A client that joins with one of them gets the current rules.
+/// The maximum number of earlier versions of the rules that are kept. A client that joins with one of them gets the
+/// current rules.
 const MAX_EARLIER: usize = 8;
 
 impl Server {
@@ -21,9 +22,9 @@ impl Server {
     ///
     /// Connected clients get the changed documents in the reliable stream. A client builds the same rules from its own
     /// documents and host code, and applies them between two ticks. Then it gets its complete state. A client is denied
-    /// with [`Denial::Rules`] if its rules get another hash, for example because its host code differs, or if the
-    /// changed documents have more than 96 KiB. Up to eight earlier rules are kept: a client that connects with one of
-    /// them gets the current rules in the same way.
+    /// with [`Denial::Rules`] if the hash of its new rules differs from the server's, for example because its host code
+    /// differs, or if the messages with the changed documents have more than 96 KiB. Up to eight earlier versions of
+    /// the rules are kept: a client that connects with one of them gets the current rules in the same way.
     ///
     /// If the rules of the sim are changed through [`Server::sim_mut`], the next tick does the same.
     ///

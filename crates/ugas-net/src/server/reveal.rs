@@ -1,8 +1,8 @@
 //! When the server reveals the seeds of blocks of ticks.
 //!
 //! A client needs the seed of a tick to predict the rolls of due work, and it predicts ticks that the server has not
-//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent at
-//! once and then twice per block until the client has acknowledged it.
+//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent
+//! at once and then twice per block until the client has acknowledged it.
 
 use crate::rolls::{Blocks, MAX_SEEDS};
 use crate::types::Tick;
@@ -22,7 +22,7 @@ pub(crate) fn ahead(round_trip: SimTime) -> SimTime {
     (round_trip + MARGIN).clamp(MIN_AHEAD, MAX_AHEAD)
 }
 
-/// What a client knows of its random stream.
+/// Which seeds of its random stream a client has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RevealedSeeds {
     /// The first block whose seed the sim does not have.
@@ -55,7 +55,7 @@ impl RevealedSeeds {
             return until..until;
         }
         self.unsent = until.max(self.unsent);
-        // A client that was away for long does not need the old seeds.
+        // After a long interruption, a client does not need the old seeds.
         self.unacked.max(until.saturating_sub(MAX_SEEDS))..until
     }
 

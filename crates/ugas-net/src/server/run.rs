@@ -19,8 +19,8 @@ const UNKNOWN_AFTER_LEAVING: SimTime = SimTime::millis(4000);
 /// What an accepted command did.
 pub(super) enum Ran {
     Done,
-    /// The input is pressed, but the press activated no ability, for example because of a cooldown. A player who
-    /// presses a key too early has done nothing wrong.
+    /// The input is pressed, but the press activated no ability, for example because of a cooldown. This is normal
+    /// play, so it is not a rejection.
     PressedOnly,
 }
 

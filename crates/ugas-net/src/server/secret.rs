@@ -1,7 +1,7 @@
-//! The random seeds of clients. Each client has a seed for each block of ticks, and each controller one for each use of
-//! its abilities, so that clients can predict their own random rolls. The
-//! seeds are derived from a secret with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive
-//! neither the secret nor another seed.
+//! The random seeds of clients. Each connection has a seed for each block of ticks, and each controller has a seed for
+//! each use of its abilities, so that clients can predict their own random rolls. The seeds are derived from a secret
+//! with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive neither the secret nor another
+//! seed.
 
 use crate::types::Tick;
 use std::fmt;

@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Forgets the uses of a controller that left the sim for good.
+    /// Removes the uses of a controller that was permanently removed from the sim.
     pub(super) fn remove_uses(&mut self, who: ControllerId) {
         self.sim.remote_mut().remove_uses(who);
         self.use_ends.retain(|used, _| used.who != who);

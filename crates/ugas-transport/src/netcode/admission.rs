@@ -1,9 +1,10 @@
-//! Screens the packets of addresses that are not peers, before netcode sees them.
+//! Screens the packets of addresses that are not peers, before netcode processes them.
 //!
-//! Netcode stores something for every valid request, so a request must first prove that it is worth it:
+//! Netcode stores data for every valid request, so each request is checked first:
 //!
-//! - over UDP, a sender without a cookie proves nothing about its address. A server with a key decrypts a limited number
-//!   of such requests per second; a server without a key decrypts none. Both answer the rest with a cookie;
+//! - over UDP, a request without a cookie does not prove the address of its sender. A server with a key decrypts a
+//!   limited number of such requests per second; a server without a key decrypts none. Both answer the rest with a
+//!   cookie;
 //! - each address may start a limited number of connections per second;
 //! - the expiry and the timeout in a token that a client created itself are replaced.
 //!
@@ -38,7 +39,7 @@ pub(crate) struct Candidate {
     pub(crate) ticket: Ticket,
     /// Whether the player was connected before and proved it with its ticket.
     pub(crate) is_rejoin: bool,
-    /// The expiry that netcode sees.
+    /// The expiry that is passed to netcode.
     expiry: u64,
     /// The key and the authentication code of the request as it was received, to recognise repetitions.
     sealed_with: SessionKey,
@@ -228,7 +229,7 @@ impl Admission {
         }
     }
 
-    /// Writes the request that netcode sees. Returns its length.
+    /// Writes the request that is passed to netcode. Returns its length.
     fn rewrite(&self, mut opened: OpenRequest, candidate: &Candidate, buffer: &mut [u8]) -> Option<usize> {
         if candidate.is_rejoin {
             opened.set_user_data(&candidate.ticket.user_data);

@@ -66,8 +66,8 @@ impl Connector {
         Connector::start(token.clone().into_inner(), token, config, None)
     }
 
-    /// Connects again with the token of an earlier connection ([`ticket`](Self::ticket)), for example after a crash. The
-    /// server ends the old connection if it is still open. A player can do this while it is connected and until two
+    /// Connects again with the token of an earlier connection ([`ticket`](Self::ticket)), for example after a crash.
+    /// The server ends the old connection if it is still open. A player can do this while it is connected and until two
     /// minutes after its connection was lost, but not after a deliberate disconnect.
     ///
     /// [`ConnectorConfig::now`] must be later than at every earlier attempt.
@@ -100,8 +100,8 @@ impl Connector {
         })
     }
 
-    /// Returns the token with which this player can connect again ([`rejoin`](Self::rejoin)). A host that wants to
-    /// survive a crash stores it in a file that only the player can read.
+    /// Returns the token with which this player can connect again ([`rejoin`](Self::rejoin)). To connect again after a
+    /// crash, the host must store it in a file that only the player can read.
     pub fn ticket(&self) -> &Token {
         &self.ticket
     }

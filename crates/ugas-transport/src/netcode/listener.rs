@@ -20,8 +20,8 @@ use crate::socket::ServerSocket;
 use crate::token::{Identity, Key, Token, TransportKind, unpack};
 use crate::transport::{CloseReason, Event, ServerTransport};
 
-/// The time without packets after which another valid token of the same player replaces a connection. A connected
-/// client sends at least four packets per second.
+/// The time without packets after which another token of the same player with the same expiry replaces a connection. A
+/// connected client sends at least four packets per second.
 const SILENCE: Duration = Duration::from_millis(750);
 /// The age from which a peer that is not confirmed can be replaced when the server is full.
 const MIN_AGE: Duration = Duration::from_secs(1);
@@ -223,8 +223,9 @@ impl Listener {
         self.disconnect_leaving(events);
     }
 
-    /// Returns whether a request may end the open connection of the same player. A ticket proves that it may, and so
-    /// does a token that was issued later. Any other valid token may replace only a connection without recent packets.
+    /// Returns whether a request may end the open connection of the same player: a rejoin, a token that expires later,
+    /// or another token with the same expiry if no packet arrived over the connection recently. Without a key, only a
+    /// rejoin or a connection without recent packets counts.
     fn may_replace(&self, candidate: &Candidate) -> bool {
         let silence = self.netcode.time_since_last_received_packet(candidate.client);
         let is_silent = silence.is_some_and(|silence| silence >= SILENCE);

@@ -1,8 +1,8 @@
 //! Connection requests: reads the encrypted part of a token, and writes it again with other contents.
 //!
-//! `renetcode2` decides about a request without showing whose request it is. The listener reads the request first,
-//! because it may have to end an older connection of the same player, and because a server without a key must not
-//! trust the expiry and the timeout in a token that a client created.
+//! `renetcode2` accepts or rejects a request without reporting which player sent it. The listener reads the request
+//! first, because it may have to end an older connection of the same player, and because a server without a key must
+//! not trust the expiry and the timeout in a token that a client created.
 
 use chacha20poly1305::aead::AeadInPlace;
 use chacha20poly1305::{Key, KeyInit, Tag, XChaCha20Poly1305, XNonce};

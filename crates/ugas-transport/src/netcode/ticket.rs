@@ -2,8 +2,8 @@
 //! token is used up and its old connection has not timed out.
 //!
 //! A ticket is the key of the player's first session, which only the player and the server know. The player encrypts a
-//! new request with this key ([`Connector::rejoin`](crate::Connector::rejoin)). Each request has new session keys and
-//! a time; the server accepts each time once, so a recorded request is useless.
+//! new request with this key ([`Connector::rejoin`](crate::Connector::rejoin)). Each request has new session keys and a
+//! time; the server accepts each time once, so an attacker cannot use a recorded request.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! Which connection is closed when too many of them have not become peers. An address that opens many connections
-//! displaces its own, and a connection that has sent a request stays longer than a silent one.
+//! Which connection is closed when too many of them have not become peers. A new connection of an address that has many
+//! connections replaces one of the same address, and a connection that has sent a request stays longer than a silent
+//! one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

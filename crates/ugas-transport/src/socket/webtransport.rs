@@ -2,8 +2,8 @@
 //! for thirteen days; a browser accepts it by its hash.
 //!
 //! Tasks accept the connections and read their datagrams; the listener takes them from bounded queues. A sender must
-//! prove its address (QUIC Retry) before the server stores anything. Connections without a player have the same limits as
-//! over WebSocket.
+//! prove its address (QUIC Retry) before the server stores anything. Connections without a player have the same limits
+//! as over WebSocket.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
@@ -31,9 +31,9 @@ use crate::token::{Token, TransportKind};
 const CERTIFICATE_DAYS: u32 = 13;
 /// The maximum number of datagrams of one connection that wait for the listener; further datagrams are dropped.
 const MAX_QUEUED: usize = 256;
-/// The interval at which the server keeps a quiet connection open.
+/// The interval of the keep-alive packets of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
-/// The longest time that a server waits until its clients know that it stops.
+/// The maximum time for which a server that stops waits until its connections are closed.
 const STOP_TIMEOUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct WebTransport {
@@ -122,7 +122,7 @@ impl Drop for WebTransport {
             let _ = accepting.await;
             lock(shared).connections.clear();
             endpoint.close(VarInt::from_u32(0), b"");
-            // An error means that the time is over.
+            // An error means that the timeout has passed.
             let _ = tokio::time::timeout(STOP_TIMEOUT, endpoint.wait_idle()).await;
         });
     }

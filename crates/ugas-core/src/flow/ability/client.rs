@@ -1,5 +1,6 @@
 //! Requests of the owning client of a running ability. A client may answer a task and apply an effect only where the
-//! program of the ability allows it (`ClientAnswers` and `ClientEffects`). Server and predicting client use these rules.
+//! program of the ability allows it (`ClientAnswers` and `ClientEffects`). Server and predicting client use these
+//! rules.
 
 use super::super::{Flow, ForeignAction, View};
 use crate::state::Activation;

@@ -3,8 +3,9 @@
 //! A header usually has seven bytes: one byte of flags, and two bytes each for the packet number, the tick and the ack.
 //! The ack has a mask of the 32 packets before it; a byte of the mask is written only if not all of its bits are set.
 //! The packet number and the tick are truncated to their low 16 bits once the peer has acknowledged a recent packet.
-//! Until then they are written in full, so that the short form is never ambiguous. An ack that waited for long is
-//! followed by two bytes with its delay in milliseconds, so that the peer can subtract the delay from the round trip.
+//! Until then they are written in full, so that the short form is never ambiguous. If the newest received packet
+//! arrived 250 ms ago or earlier, two bytes with this delay in milliseconds follow the ack, so that the peer can
+//! subtract the delay from the round trip.
 
 use super::CarrierError;
 use crate::types::{MAX_DATAGRAM, Tick};

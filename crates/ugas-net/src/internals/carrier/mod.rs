@@ -466,7 +466,8 @@ impl Carrier {
         message
     }
 
-    /// Returns the smoothed round trip time. It includes the peer's time to answer, unless that time is 250 ms or longer.
+    /// Returns the smoothed round trip time. It includes the peer's time to answer, unless that time is 250 ms or
+    /// longer.
     pub fn round_trip(&self) -> Option<SimTime> {
         self.round_trip.smoothed()
     }
