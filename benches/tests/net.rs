@@ -74,6 +74,7 @@ fn a_hundred_actors_stay_below_the_bandwidth_limit_and_a_steady_tick_does_not_al
     let all = Load { moves: true, changes: true, churn: 0 };
     let moving = crowd.measure(all, PATH_TICKS);
     assert_eq!(moving.allocations, 0.0, "while everything moves and changes");
+    crowd.measure(Load { churn: 5, ..all }, PATH_TICKS);
     let churn = crowd.measure(Load { churn: 5, ..all }, PATH_TICKS);
     assert_eq!(churn.allocations, 0.0, "while actors are spawned and despawned too");
 }

@@ -218,7 +218,8 @@ fn report(tallies: &BTreeMap<Strategy, Tally>, list: bool) {
 }
 
 /// The limits notice each cheat if no check of the server stops it. Otherwise the other test would pass for a wrong
-/// reason.
+/// reason. Rolls are not in the list: no check of the server stops a client that searches keys, since its rolls do not
+/// depend on them.
 #[test]
 fn each_cheat_is_noticed_without_the_checks_of_the_server() {
     let worlds = World::all();
@@ -229,7 +230,6 @@ fn each_cheat_is_noticed_without_the_checks_of_the_server() {
         })
     };
     let cheats = [
-        (Strategy::Rolls, Gain::Rolls),
         (Strategy::Apply, Gain::Applications),
         (Strategy::Complete, Gain::Applications),
         (Strategy::End, Gain::Recovery),
