@@ -116,11 +116,6 @@ impl Client {
             }
             ToClient::Simulated { who, what } => self.simulate(who, &what),
             ToClient::UseSeeds { who, ability, next, first, seeds } => {
-                let is_known = self.rows.iter().any(|row| row.who == who) && self.sim.ability_doc(ability).is_some();
-                if !is_known || seeds.len() > MAX_USE_SEEDS {
-                    self.counts.malformed += 1;
-                    return;
-                }
                 self.receive_use_seeds(UsedAbility { who, ability }, next, first, seeds);
             }
             ToClient::Rules { rules, documents, is_last } => self.receive_rules(rules, documents, is_last),
@@ -291,6 +286,11 @@ impl Client {
     /// Takes the seeds of the next uses of an ability. The number of the next use is needed if the client has none, or if
     /// its number is so wrong that the low bits in a verdict do not correct it.
     fn receive_use_seeds(&mut self, used: UsedAbility, next: u32, first: u32, seeds: Vec<u32>) {
+        let is_owned = self.rows.iter().any(|row| row.who == used.who);
+        if !is_owned || self.sim.ability_doc(used.ability).is_none() || seeds.len() > MAX_USE_SEEDS {
+            self.counts.malformed += 1;
+            return;
+        }
         let is_new = self.sim.remote().next_use(used).is_none();
         let mut remote = self.sim.remote_mut();
         remote.add_use_seeds(used, first, seeds);

@@ -251,7 +251,7 @@ impl<'l> Cheater<'l> {
         connection.copy_without_link().send(&mut copy, std::slice::from_ref(&command));
         copy.step(&mut NoHost);
         copy.take_facts(&mut facts);
-        let waits = server.tick().0 % 20 != 0;
+        let waits = !server.tick().0.is_multiple_of(20);
         (is_success(chance, &facts.list) || !waits).then(|| Forged::from(command.request))
     }
 
