@@ -341,8 +341,17 @@ impl Peer {
 
     /// Counts a rejection.
     pub(crate) fn count_rejection(&mut self, reason: RejectReason, now: SimTime) {
+        self.count_rejection_as(reason, reason, now);
+    }
+
+    /// Counts a rejection, which the anomaly score counts with another reason.
+    pub(crate) fn count_rejection_as(&mut self, reason: RejectReason, scored: RejectReason, now: SimTime) {
         self.rejections.add(reason);
-        self.anomalies.record(reason, now);
+        // A client that does not have the new rules yet follows the old ones.
+        let is_excused = matches!(scored, RejectReason::Budget | RejectReason::Answer | RejectReason::TooSoon);
+        if !is_excused || self.awaited_rules.is_empty() {
+            self.anomalies.record(scored, now);
+        }
     }
 
     /// Returns the number of the first owned controller, from which the seeds of blocks are derived.

@@ -5,7 +5,7 @@ use super::owner::Owned;
 use super::peer::{Peer, Phase, TickLimits};
 use super::reveal::RevealedSeeds;
 use super::{MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, MIN_HELLO, RejectionCounts, Server, ServerConfig};
-use crate::authority::RejectReason;
+use crate::authority::{RejectReason, check_tick};
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};
 use crate::wire::bits::{BitReader, WireError};
@@ -110,6 +110,13 @@ fn read_baseline(from: &mut BitReader, tick: Tick, previous: Option<Option<Tick>
     Ok(Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32)))
 }
 
+/// Returns the reason that counts for the anomaly score. After an outage, a client sends its newest commands first, so an
+/// older command may arrive when its number is no longer accepted. That command is late, which is no offence.
+fn scored_reason(reason: RejectReason, command: &Command, now: Tick, limits: TickLimits) -> RejectReason {
+    let is_late = check_tick(command.tick, now, limits.max_early, limits.max_late) == Err(RejectReason::Past);
+    if reason == RejectReason::Key && is_late { RejectReason::Past } else { reason }
+}
+
 fn read_payload(
     p: &mut Peer,
     payload: &[u8],
@@ -139,7 +146,7 @@ fn read_payload(
                 let limits = TickLimits { max_early: config.early_ticks(), max_late: config.late_ticks() };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
-                    p.count_rejection(reason, time);
+                    p.count_rejection_as(reason, scored_reason(reason, &command, now, limits), time);
                     p.record_rejected(&command, reason, now);
                     p.push_verdict(Verdict {
                         base,

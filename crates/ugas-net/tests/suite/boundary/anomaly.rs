@@ -2,6 +2,7 @@
 
 use super::rig::{ANN, FIRE, MALLORY, Rig};
 use ugas_core::{FactKind, Target};
+use ugas_net::authority::RejectReason;
 use ugas_net::client::{Certainty, NetFacts};
 use ugas_net::message::Request;
 
@@ -32,6 +33,25 @@ fn mashing_a_key_on_cooldown_is_no_offence_and_undoes_nothing() {
     assert_eq!((rig.ann.counts().rejected, rig.ann.counts().corrections), (0, 0));
     assert_eq!(rig.server.counts().iter().count(), 0, "{:?}", rig.server.counts());
     assert_eq!(rig.server.anomaly(ANN).unwrap().0, 0.0);
+}
+
+/// After an outage a client sends its newest commands first.
+#[test]
+fn a_late_command_with_a_number_that_was_passed_is_no_offence() {
+    let mut rig = Rig::new();
+    rig.run_to(rig.server.tick().0 + 60);
+    let request = rig.activate("GA_Bolt", Target::Controller(rig.foe));
+    let mut old: Vec<_> = (0..30).map(|_| rig.command(request.clone())).collect();
+    let newest = rig.command(request);
+    rig.give(&[newest]);
+    rig.run_to(rig.server.tick().0 + 60);
+    old.iter_mut().for_each(|command| command.tick = ugas_net::types::Tick(command.tick.0 - 60));
+    old.chunks(10).for_each(|commands| {
+        rig.give(commands);
+        rig.step();
+    });
+    assert_eq!(rig.count(RejectReason::Key), 30);
+    assert_eq!(rig.server.anomaly(MALLORY).unwrap().0, 0.0);
 }
 
 #[test]

@@ -41,6 +41,9 @@ struct Connection {
     stage: ConnectionStage,
     age: Duration,
     is_player: bool,
+    /// Whether a read found nothing since the last update. The connection is not read again before the next one, so that
+    /// many packets of one connection do not cause many reads of the others.
+    is_drained: bool,
 }
 
 enum ConnectionStage {
@@ -111,6 +114,7 @@ impl WebSocketServer {
                 stage: ConnectionStage::Handshake(Box::new(handshake), connect_request),
                 age: Duration::ZERO,
                 is_player: false,
+                is_drained: false,
             };
             waiting.push(Waiting { who, has_request: false, age: Duration::ZERO });
             self.connections.insert(who, connection);
@@ -120,10 +124,10 @@ impl WebSocketServer {
     /// Reads a packet from the next connection that has one, after `start`.
     fn read_after(&mut self, start: Option<SocketAddr>, buffer: &mut [u8]) -> Option<(usize, SocketAddr)> {
         let range = (start.map_or(Unbounded, Excluded), Unbounded);
-        for (&who, connection) in self.connections.range_mut(range) {
+        for (&who, connection) in self.connections.range_mut(range).filter(|(_, c)| !c.is_drained) {
             match connection.receive(buffer) {
                 Ok(Some(length)) => return Some((length, who)),
-                Ok(None) => {}
+                Ok(None) => connection.is_drained = true,
                 Err(_) => connection.stage = ConnectionStage::Closed,
             }
         }
@@ -174,6 +178,7 @@ impl ServerSocket for WebSocketServer {
         let WebSocketServer { connections, closed, limits, .. } = self;
         connections.retain(|&who, connection| {
             connection.age = connection.age.saturating_add(elapsed);
+            connection.is_drained = false;
             connection.update();
             let is_late = !connection.is_player && connection.age > limits.handshake_timeout;
             counts.too_slow += u64::from(is_late);
