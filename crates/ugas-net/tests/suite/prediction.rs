@@ -5,7 +5,7 @@ use ugas_core::{
     AbilityCx, AbilityGrant, CodedAbility, FactKind, InputId, Next, Op, Outcome, Refusal, Resume, SimTime, Spec,
     Target, Which,
 };
-use ugas_doc::{Ability, AbilityTask, Effect, Trigger};
+use ugas_doc::{Ability, AbilityTask, Cast, Effect, Trigger};
 use ugas_net::client::{Certainty, CommandStatus, PredictionStatus};
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -14,19 +14,49 @@ use ugas_net::message::Request;
 #[test]
 fn a_command_is_predicted_at_once_kept_under_its_key_and_confirmed_later() {
     let mut g = Game::new(Setup::default());
-    let (id, _) = g.bolt();
+    let (id, outcome) = g.bolt();
     assert_eq!(g.seen(g.hero, "Mana"), 80.0, "before any answer");
     assert_eq!(g.truth(g.hero, "Mana"), 100.0);
     assert_eq!(g.ana().pending_commands(), 1);
     assert!(g.ana().is_predicted(id.0));
     let waiting: Vec<_> = g.ana().predictions().copied().collect();
     assert_eq!((waiting.len(), waiting[0].status, waiting[0].op), (1, PredictionStatus::Pending, id));
+    let key = waiting[0].key;
+    assert_eq!((key.base, key.sub, key.parent), (1, 0, None), "the first key of the client");
+    assert!(matches!(outcome, Outcome::Activated(activation) if activation == waiting[0].activation));
     g.net.run(30);
     assert!(!g.ana().is_predicted(id.0));
     assert_eq!(g.ana().pending_commands(), 0);
     assert_eq!(g.ana().predictions().next().unwrap().status, PredictionStatus::Confirmed);
     assert_eq!(g.truth(g.hero, "Mana"), 80.0);
     g.assert_equal();
+}
+
+// covers: UGAS-13.4-01, UGAS-13.1-01, SAI-2.1-03, NXT-13.8-04
+#[test]
+fn every_step_is_predicted_before_the_answer_and_rolled_back_when_the_server_rejects_it() {
+    let mut ability = Ability::new("GA_Steps").cost("GE_Cost").gcd(3.0).charges(3, 4.0);
+    ability = ability.cast_as(Cast { length: 5.0, ticks: Some(1), initial_tick: true, ..Cast::default() });
+    ability.on_predicted_tick.push(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste"));
+    let rules = builder().add(ability).add(Effect::instant("GE_Drain").add("Mana", -90.0));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, ability, drain, hasty) = (g.hero, g.ability("GA_Steps"), g.effect("GE_Drain"), g.tag("State.Haste"));
+    let state = |g: &Game| {
+        let sim = g.ana().sim();
+        let grant = sim.grants(hero).unwrap().into_iter().find(|x| x.ability == ability).unwrap().id;
+        let charges = sim.charges(hero, grant).unwrap().unwrap().have;
+        let is_active = sim.activations(hero).unwrap().any(|a| a.ability == ability);
+        let timers = (sim.global_cooldowns(hero).unwrap().len(), charges, sim.cast(hero).unwrap().is_some());
+        (g.seen(hero, "Mana"), timers, is_active, g.seen(hero, "Speed"), sim.has_tag(hero, hasty).unwrap())
+    };
+    // The client receives this after its prediction: the server refuses the cost.
+    g.net.server_mut().sim_mut().apply(&Spec::new(drain, hero)).unwrap();
+    assert_eq!(state(&g), (100.0, (0, 3, false), false, 10.0, false));
+    g.cast("GA_Steps", Target::None).unwrap();
+    assert_eq!(state(&g), (80.0, (1, 2, true), true, 15.0, true), "before any answer");
+    g.net.run(30);
+    assert_eq!((g.ana().pending_commands(), g.ana().counts().rejected), (0, 1));
+    assert_eq!(state(&g), (10.0, (0, 3, false), false, 10.0, false), "the server's state");
 }
 
 // covers: UGAS-13.4-02
@@ -79,7 +109,7 @@ fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
     assert_eq!(own, Some(0));
 }
 
-// covers: UGAS-13.5-01, SAI-2.1-05, UGAS-13.7-09
+// covers: UGAS-13.1-01, UGAS-13.5-01, SAI-2.1-05, UGAS-13.7-09
 #[test]
 fn a_rejection_rolls_everything_back() {
     let mut g = Game::new(Setup::default());
@@ -241,7 +271,8 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
         };
         let predicted = count(Certainty::Predicted);
         assert!(predicted >= 3);
-        let settled = if server_misses { Certainty::Undone } else { Certainty::Confirmed };
+        let (settled, speed) = if server_misses { (Certainty::Undone, 10.0) } else { (Certainty::Confirmed, 15.0) };
+        assert_eq!(g.seen(g.hero, "Speed"), speed, "of the last ability");
         assert_eq!(count(settled), predicted, "{facts:#?}");
         g.ana().predictions().map(|p| p.status).collect::<Vec<_>>()
     };

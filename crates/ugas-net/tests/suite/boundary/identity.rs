@@ -150,11 +150,19 @@ fn watch(rig: &mut Rig, bob: &mut Client, ticks: u32) {
     }
 }
 
+/// Revokes the ability of the application on the server.
+fn revoke(rig: &mut Rig) {
+    let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
+    rig.server.sim_mut().run(Op::Revoke { who, which: ugas_core::Which::Ability(ability) }).unwrap();
+}
+
 // covers: UGAS-13.7-11
 #[test]
 fn a_valid_application_runs_is_replicated_and_confirmed() {
     let (rig, bob, id) = ann_applies(|_| ());
     let health = rig.health(rig.foe);
+    let (rejected, ..) = ann_applies(revoke);
+    assert_eq!(health, rejected.health(rejected.foe) - 25.0, "the server applied it");
     assert_eq!(seen(&rig.ann, &rig), health);
     assert_eq!(seen(&bob, &rig), health, "Bob sees it too");
     assert!(!rig.ann.is_predicted(id.0) && rig.ann.pending_commands() == 0, "confirmed");
@@ -164,10 +172,7 @@ fn a_valid_application_runs_is_replicated_and_confirmed() {
 // covers: UGAS-4.5-06
 #[test]
 fn an_application_by_a_revoked_ability_is_undone() {
-    let (rig, bob, id) = ann_applies(|rig| {
-        let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
-        rig.server.sim_mut().run(Op::Revoke { who, which: ugas_core::Which::Ability(ability) }).unwrap();
-    });
+    let (rig, bob, id) = ann_applies(revoke);
     assert_eq!(rig.count(RejectReason::Ability), 1);
     let health = rig.health(rig.foe);
     assert_eq!((seen(&rig.ann, &rig), seen(&bob, &rig)), (health, health), "as before the application");

@@ -9,6 +9,8 @@ use ugas_net::message::{Command, Request};
 fn thrown() -> ([Rig; 2], Command) {
     let mut first = None;
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
+        // The key before is never sent.
+        rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         rig.give(std::slice::from_ref(&command));
         rig.step();
@@ -33,15 +35,17 @@ fn a_resent_command_runs_once() {
 #[test]
 fn a_key_that_was_used_is_not_used_again() {
     let (pair, command) = thrown();
-    refused_in(pair, &[(RejectReason::Key, 4)], |rig| {
+    refused_in(pair, &[(RejectReason::Key, 5)], |rig| {
         let who = rig.rogue;
         let other = Request::Move { who, anchor: ugas_core::Anchor::at([0.0; 3]) };
         rig.give(&[Command { request: other.clone(), ..command.clone() }]);
         rig.step();
         // Older than the last one that ran, and never received.
-        let tick = rig.server.tick().plus(1);
-        rig.give(&[Command { tick, base: 0, sub: 7, request: other.clone(), aim: None }]);
-        rig.step();
+        for base in [0, command.base - 1] {
+            let tick = rig.server.tick().plus(1);
+            rig.give(&[Command { tick, base, sub: 7, request: other.clone(), aim: None }]);
+            rig.step();
+        }
         // While the first with it still waits.
         let mut waits = rig.command(Request::Release { who, input: super::rig::FIRE });
         waits.tick = rig.server.tick().plus(5);

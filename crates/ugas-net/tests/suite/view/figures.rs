@@ -147,6 +147,8 @@ fn one_of_twenty_stats_is_sent_alone_and_hidden_ones_never() {
         rig.set(who, &format!("S{i}"), 500.0);
         rig.set(who, "Inner", 500.0 + i as f64);
         rig.step();
+        let (_, bits) = rig.section(who, observer.since).unwrap();
+        assert_eq!(bits, 1 + 1 + (5 + 1) + 8, "one index of 21 and one value");
         let changes = observer.look(&mut rig, who);
         let stat = rig.rules.attribute(&format!("S{i}")).unwrap();
         assert!(matches!(changes[..], [ProxyChange::Attribute { attribute, .. }] if attribute == stat), "{changes:?}");

@@ -1,7 +1,8 @@
 //! Replication modes: what observers receive on the wire, and what the masks allow the owner.
 
 use super::rig::{Observer, Rig, moded, setters};
-use ugas_core::{EffectState, Rules, SimTime};
+use crate::kit::{Game, Setup, builder};
+use ugas_core::{EffectState, Op, Rules, Sim, SimTime, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, ReplicationMode};
 use ugas_net::internals::view::{ProxyChange, ProxySnapshot};
 use ugas_net::mask::{Mask, Recipient};
@@ -117,6 +118,26 @@ fn attribute_modes_narrow_the_controller_mode() {
     let seen = |recipient| Mask::new(&rig.rules, &[rig.set_id("S")], ControllerReplication::Full, recipient).attributes;
     assert_eq!(seen(Recipient::Owner).iter().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(seen(Recipient::Observer).iter().collect::<Vec<_>>(), [2]);
+}
+
+// covers: UGAS-5.5-02
+#[test]
+fn an_owner_receives_its_values_and_other_clients_only_the_open_ones() {
+    let names = ["Nobody", "Owner", "Everybody"].map(String::from);
+    let modes = [ReplicationMode::None, ReplicationMode::OwnerOnly, ReplicationMode::All];
+    let of = |(name, mode): (&String, ReplicationMode)| moded(Attribute::new(name.clone(), 1.0), mode);
+    let set = names.iter().zip(modes).map(of).fold(AttributeSet::new("S"), AttributeSet::with);
+    let change = names.iter().fold(Effect::instant("GE_Change"), |e, name| e.add(name, 4.0));
+    let mut g = Game::new(Setup { builder: builder().add(set).add(change), ben: true, ..Setup::default() });
+    let (who, set, change) = (g.hero, g.rules.set("S").unwrap(), g.effect("GE_Change"));
+    g.net.server_mut().sim_mut().run(Op::AddSet { who, set }).unwrap();
+    g.net.server_mut().sim_mut().apply(&Spec::new(change, who)).unwrap();
+    g.net.run(30);
+    let attributes = names.map(|name| g.rules.attribute(&name).unwrap());
+    let seen = |sim: &Sim| attributes.map(|attribute| sim.get(who, attribute) == Ok(5.0));
+    assert_eq!(seen(g.net.server().sim()), [true; 3]);
+    assert_eq!(seen(g.ana().sim()), [false, true, true]);
+    assert_eq!(seen(g.net.client("Ben").sim()), [false, false, true]);
 }
 
 #[test]
