@@ -90,8 +90,8 @@ impl CommandValidator<'_> {
                 self.check_effect(who, *ability, *effect, *target)?;
             }
             Request::Complete { key, answer } => {
-                self.check_answer(*key, answer)?;
-                return Ok(Op::Complete { key: *key, answer: self.with_distance(who, answer) });
+                let ability = self.check_answer(*key, answer)?;
+                return Ok(Op::Complete { key: *key, answer: self.with_distance(who, ability, answer) });
             }
             Request::Aim { key, target } => {
                 let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Despawned, r.into()))?;
@@ -184,9 +184,9 @@ impl CommandValidator<'_> {
         })
     }
 
-    /// Checks the answer to a task. The task must wait for an answer of its client, each target must be unique and in
-    /// range, and the hit must match the server's state.
-    fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (RejectReason, Refusal)> {
+    /// Checks the answer to a task and returns the ability of the task. The task must wait for an answer of its client,
+    /// each target must be unique and in range, and the hit must match the server's state.
+    fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<AbilityId, (RejectReason, Refusal)> {
         let tasks = self.sim.tasks(key.who).map_err(|r| (RejectReason::Despawned, r.into()))?;
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
             return Err((RejectReason::Task, Refusal::StaleHandle));
@@ -210,7 +210,8 @@ impl CommandValidator<'_> {
             self.check_aim(Target::Controller(target))?;
             self.check_range(key.who, task.ability, target)?;
         }
-        self.check_hit(key.who, task.ability, answer)
+        self.check_hit(key.who, task.ability, answer)?;
+        Ok(task.ability)
     }
 
     fn check_aim_of(

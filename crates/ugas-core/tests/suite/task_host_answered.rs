@@ -2,7 +2,7 @@
 
 use crate::kit::tasks::*;
 use ugas_core::{
-    Anchor, Answer, CauseWhat, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig,
+    Anchor, Answer, CauseWhat, ControllerId, DiagnosticKind, FactKind, Facts, Hit, Op, ParamValue, Refusal, SimConfig,
     SimTime, Target, TaskKey, TaskResult,
 };
 use ugas_doc::{Ability, AnswerTarget, Effect, Timeline};
@@ -98,6 +98,32 @@ fn target_data_hits_only_targets_in_range() {
     s.activate();
     go(&mut s.sim, 0.1);
     assert_eq!((get(&s.sim, near, "Health"), get(&s.sim, far, "Health")), (90.0, 100.0));
+}
+
+#[test]
+fn a_failed_search_for_targets_leaves_no_target() {
+    // The second search fails by an answer or by its timeout.
+    for is_answered in [true, false] {
+        let wait =
+            task("WaitTargetData").param("TargetingMethod", "Trace").param("MaxRange", 200.0).param("TimeOut", 1.0);
+        let hurt = task("ApplyEffectToTarget").param("EffectClass", "GE_Hurt");
+        let rules = rules_with(Ability::new("GA").task(wait.clone()).task(hurt.clone()).task(wait).task(hurt));
+        let mut s = Stage::new(&rules, "GA");
+        let foe = spawn(&mut s.sim);
+        s.sim.activate(s.hero, s.ability, Target::Controller(foe)).unwrap();
+        let hit = Some(Hit { distance: Some(10.0), ..Hit::default() });
+        let key = requests(&mut s)[0].1;
+        s.sim.complete(key, Answer { targets: vec![foe], hit, ..Answer::default() }).unwrap();
+        assert_eq!(get(&s.sim, foe, "Health"), 90.0, "the first search found the target");
+        let key = requests(&mut s)[0].1;
+        if is_answered {
+            s.sim.complete(key, Answer { fail: true, ..Answer::default() }).unwrap();
+        } else {
+            go(&mut s.sim, 2.0);
+        }
+        assert!(!s.is_active());
+        assert_eq!(get(&s.sim, foe, "Health"), 90.0, "the second one failed: answered {is_answered}");
+    }
 }
 
 // covers: UGAS-PACK.0-04

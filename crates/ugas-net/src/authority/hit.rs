@@ -53,13 +53,18 @@ impl CommandValidator<'_> {
         claimed >= 0.0 && targets.iter().all(fits)
     }
 
-    /// Returns an answer with the distance to its farthest target, if the client gave none. Without a distance, a
-    /// calculation would read the distance 0.
-    pub(super) fn with_distance(&self, who: ControllerId, answer: &Answer) -> Answer {
+    /// Returns an answer with the distance to its farthest target. The distance that the client reported is only checked:
+    /// otherwise the client could choose it within the tolerance, and so its damage. A distance that the host accepted
+    /// stays.
+    pub(super) fn with_distance(&self, who: ControllerId, ability: AbilityId, answer: &Answer) -> Answer {
         let mut answer = answer.clone();
         let farthest = answer.targets.iter().filter_map(|&target| distance(self.sim, who, target)).reduce(f64::max);
-        if let Some(farthest) = farthest {
-            answer.hit.get_or_insert_default().distance.get_or_insert(farthest);
+        let is_accepted = answer.hit.as_ref().is_some_and(|hit| {
+            let decision = self.target_policy.can_hit(self.sim, who, ability, &answer.targets, hit);
+            hit.distance.is_some() && decision == PolicyDecision::Accept
+        });
+        if let Some(farthest) = farthest.filter(|_| !is_accepted) {
+            answer.hit.get_or_insert_default().distance = Some(farthest);
         }
         answer
     }

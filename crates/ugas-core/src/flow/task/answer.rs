@@ -79,6 +79,15 @@ impl Flow<'_> {
         self.finish_task(slot, def, seq, TaskResult::Completed, value);
     }
 
+    /// Clears the targets and the hit of an activation whose search for targets failed. Otherwise the following tasks
+    /// would use the target of an earlier task.
+    pub(super) fn forget_targets(&mut self, slot: usize, of: u64) {
+        if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
+            (a.target, a.hit) = (crate::Target::None, None);
+            a.targets.clear();
+        }
+    }
+
     /// Answers a ticking task with the controllers that it found. If the list is empty, the task keeps waiting.
     pub(crate) fn answer_with_targets(&mut self, at: WaitingTask<'_>, targets: Vec<ControllerId>) {
         if !targets.is_empty() {

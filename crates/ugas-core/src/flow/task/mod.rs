@@ -432,9 +432,12 @@ impl<'r> Flow<'r> {
 
     /// Ends a waiting task with a result. The task's thread continues.
     pub(crate) fn finish_task(&mut self, slot: usize, def: &AbilityDef, seq: u64, result: TaskResult, value: f64) {
-        let Some((pc, left)) = self.row(slot).play().task(seq).map(|t| (t.pc, t.left)) else { return };
+        let Some((of, pc, left)) = self.row(slot).play().task(seq).map(|t| (t.of, t.pc, t.left)) else { return };
         let Some(task) = def.program.task(pc) else { return };
         self.task_fact(slot, def.id, task.name, seq, result, value);
+        if result == TaskResult::Failed && task.kind.finds_targets() {
+            self.forget_targets(slot, of);
+        }
         let fatal = result == TaskResult::Failed && task.on_fail != OnFail::Continue;
         if left > 0 && !fatal {
             // Threads that the task started for events are still running. The last of them continues the list.

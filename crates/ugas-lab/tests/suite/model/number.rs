@@ -86,6 +86,10 @@ pub(crate) fn is_host_answered(task: &AbilityTask) -> bool {
     ["WaitMontageEnded", "WaitAnimationEvent", "WaitTargetData", "WaitOverlap", "WaitForTarget"].contains(&&*task.kind)
 }
 
+pub(crate) fn finds_targets(task: &AbilityTask) -> bool {
+    ["WaitTargetData", "WaitOverlap", "WaitForTarget"].contains(&&*task.kind)
+}
+
 /// Parameters as a request shows them.
 pub(crate) fn shown(params: &BTreeMap<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| match value {

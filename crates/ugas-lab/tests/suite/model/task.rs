@@ -2,7 +2,7 @@
 
 use super::effects::Filter;
 use super::expr;
-use super::number::{as_number, compares, is_host_answered, shown, tags, text};
+use super::number::{as_number, compares, finds_targets, is_host_answered, shown, tags, text};
 use super::play::{How, Item, Sleep, items};
 use super::world::{NONE, Spec, World};
 use ugas_doc::{AbilityTask, Value};
@@ -401,6 +401,10 @@ impl World {
     pub(crate) fn finish_task(&mut self, who: u32, seq: u64, result: &str, value: f64) {
         let Some(t) = self.sleeping(who, seq).cloned() else { return };
         self.task_fact(who, t.act, &t.task, result, value);
+        if result == "Failed" && finds_targets(&t.task) {
+            let a = self.act_mut(who, t.act);
+            (a.target, a.targets) = (None, Vec::new());
+        }
         let fatal = result == "Failed" && matches!(text(&t.task, "OnFail"), Some("End" | "Cancel"));
         if t.left > 0 && !fatal {
             let t = self.sleeping_mut(who, seq);
@@ -438,7 +442,7 @@ impl World {
         }
         if answer.fail {
             self.finish_task(who, seq, "Failed", answer.value);
-        } else if matches!(t.task.kind.as_str(), "WaitTargetData" | "WaitOverlap" | "WaitForTarget") {
+        } else if finds_targets(&t.task) {
             let near = |o: &u32| self.distance(who, *o).is_none_or(|d| d <= t.value);
             let found: Vec<u32> =
                 answer.targets.iter().copied().filter(|o| self.rows.contains_key(o)).filter(near).collect();

@@ -120,6 +120,19 @@ impl TargetPolicy for Headshots {
 }
 
 #[test]
+fn a_calculation_reads_the_distance_that_the_server_measured() {
+    // The distance is 390, and 350 is within the tolerance. The effect does as much damage as the distance.
+    for (decision, damage) in [(PolicyDecision::BuiltIn, 390.0), (PolicyDecision::Accept, 350.0)] {
+        let ([mut rig, _], key) = waiting("GA_Snipe");
+        rig.server.set_target_policy(Headshots(decision));
+        let (targets, hit) = (vec![rig.foe], hit(Some(350.0), vec![]));
+        let before = rig.health(rig.foe);
+        rig.ask(Request::Complete { key, answer: Answer { targets, hit, ..Answer::default() } });
+        assert_eq!(before - rig.health(rig.foe), damage, "{decision:?}");
+    }
+}
+
+#[test]
 fn the_host_decides_about_hits_that_the_sim_cannot_know() {
     for (decision, rejected) in [(PolicyDecision::BuiltIn, 1), (PolicyDecision::Reject, 1), (PolicyDecision::Accept, 0)]
     {

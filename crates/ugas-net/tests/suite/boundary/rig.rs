@@ -6,7 +6,8 @@ use ugas_core::{
     SpawnSpec, Target,
 };
 use ugas_doc::{
-    Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution, Timeline,
+    Ability, AbilityTask, Attribute, AttributeSet, Calculation, Cast, ControllerReplication, Effect, Magnitude,
+    NetExecution, Timeline,
 };
 use ugas_net::authority::{MovementConfig, RejectReason};
 use ugas_net::client::{Client, ClientConfig};
@@ -91,6 +92,13 @@ pub(crate) fn rules() -> Arc<Rules> {
                 .task(task("WaitTargetData").param("TargetingMethod", "Trace").param("MaxRange", 10_000.0))
                 .task(strike("GE_Bolt")),
         )
+        .add(
+            Ability::new("GA_Snipe")
+                .task(task("WaitTargetData").param("TargetingMethod", "Trace"))
+                .task(strike("GE_Far")),
+        )
+        .add(Effect::instant("GE_Far").add("Health", Magnitude::calculation("MMC_Far")))
+        .add(Calculation::new("MMC_Far").gives("-hit.distance"))
         .add(Ability::new("GA_Parry").task(task("WaitOverlap").param("Radius", 50.0)).task(strike("GE_Bolt")))
         .add(
             Ability::new("GA_Reel")
