@@ -35,6 +35,11 @@ pub(crate) fn distance(sim: &Sim, a: ControllerId, b: ControllerId) -> Option<f6
     Some(length_between(position(a)?, position(b)?))
 }
 
+/// Returns the distance of a controller from a position.
+fn distance_to(sim: &Sim, who: ControllerId, position: [f64; 3]) -> Option<f64> {
+    Some(length_between(sim.anchor(who).ok().flatten()?.position, position))
+}
+
 /// Returns the distance between two positions.
 fn length_between(a: [f64; 3], b: [f64; 3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
@@ -50,7 +55,8 @@ pub struct CommandValidator<'a> {
     pub target_policy: &'a dyn TargetPolicy,
     /// The speed limits, which bound how far a target may have moved since the client saw it.
     pub movement: &'a MovementConfig,
-    /// The time as of which the command counts: the end of the tick before the command's own tick.
+    /// The time at which the client issued the command: the end of the tick before the command's tick, but not later
+    /// than now.
     pub at: SimTime,
 }
 

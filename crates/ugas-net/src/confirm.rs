@@ -5,10 +5,10 @@
 //! really happened: something else may have changed the same value, or a shield may have absorbed the damage. The
 //! server therefore confirms each change: it sends the tick and a short hash of the change, which the client compares
 //! with the hashes of its predictions. A change without a confirmation did not happen, once the client has received all
-//! confirmations of its tick: confirmations are numbered, so the client notices a missing one. If the server had to drop
-//! confirmations, the client does not know what happened. The server confirms only changes that the client may see. If
-//! a command changes an actor that was relevant to the client shortly before, the server reports instead that the
-//! changes of that tick to the actor stay unknown.
+//! confirmations of its tick: confirmations are numbered, so the client notices a missing one. If the server had to
+//! drop confirmations, the client does not know what happened. The server confirms only changes that the client may
+//! see. If a command changes an actor that was relevant to the client shortly before, the server reports instead that
+//! the changes of that tick to the actor stay unknown.
 
 use crate::types::Tick;
 use crate::view::Shape;
@@ -52,7 +52,8 @@ pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
 pub(crate) struct ListHeader {
     /// The serial of the oldest kept confirmation. The client needs none before it.
     pub(crate) first: Serial,
-    /// The number of kept confirmations. All changes up to the tick of the packet have a lower serial than their end.
+    /// The number of kept confirmations. The confirmations of all changes up to the tick of the packet have serials
+    /// below `first + count`.
     pub(crate) count: u32,
     /// The newest tick of which a confirmation was dropped before the client acknowledged it.
     pub(crate) dropped_until: Option<Tick>,
@@ -167,8 +168,8 @@ pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
     Some(hash_of(&words))
 }
 
-/// Returns the hash with which the server reports that it does not confirm the changes of a tick to an actor, because
-/// the actor is no longer relevant to the client.
+/// Returns the hash that stands for "unknown": the client gets no confirmations of the changes that its commands made
+/// to this actor in the tick, because the actor is no longer relevant to it.
 pub(crate) fn unknown_hash(who: ControllerId) -> u32 {
     hash_of(&[who.0 as u64, 13 << 32])
 }

@@ -143,8 +143,9 @@ impl Request {
         }
     }
 
-    /// Returns whether the request only releases or cancels. Such a request is also sent while the prediction window is
-    /// closed and is never too late: otherwise an input would stay down on the server.
+    /// Returns whether the request is a release or a cancel. The client sends such a request even while the prediction
+    /// window is closed, and the server never rejects it as too late: otherwise an input would stay pressed on the
+    /// server.
     pub(crate) fn is_release(&self) -> bool {
         matches!(self, Request::Release { .. } | Request::Cancel { .. })
     }
@@ -190,8 +191,8 @@ impl Request {
     }
 }
 
-/// A request with its tick and number. The number identifies the command in acks and verdicts; the id of the op, which
-/// the rolls depend on, is computed by the server.
+/// A request with its tick and number. The number identifies the command in acks and verdicts. It is not the id of the
+/// op: rolls depend on that id, so the server computes it itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     /// The tick for which the client issued the command.
@@ -225,16 +226,17 @@ pub struct Verdict {
     pub rejected: bool,
     /// The abilities that the command activated, in order.
     pub activated: Vec<AbilityId>,
-    /// The controller of the command. The client gets the number of the next use of each activated ability.
+    /// The controller of the command. For each activated ability of this controller, the packet also contains the low
+    /// bits of the number of the next use.
     pub who: ControllerId,
 }
 
-/// The number of low bits of the number of a use that a verdict contains.
+/// How many of the low bits of a use number a verdict contains.
 pub(crate) const USE_BITS: u32 = 6;
-/// Selects the low bits of the number of a use.
+/// The mask for the low [`USE_BITS`] bits of a use number.
 pub(crate) const USE_MASK: u64 = (1 << USE_BITS) - 1;
 
-/// The maximum number of seeds of uses in one message.
+/// The maximum number of seeds in one [`ToClient::UseSeeds`].
 pub(crate) const MAX_USE_SEEDS: usize = 64;
 
 /// Why a server denied a client.
@@ -320,7 +322,8 @@ pub enum ToClient {
         /// The event.
         what: Simulated,
     },
-    /// The seeds of the next uses of an ability.
+    /// The seeds from which the next uses of an ability draw their random numbers, so that the client can predict the
+    /// rolls.
     UseSeeds {
         /// The owned controller.
         who: ControllerId,
@@ -328,7 +331,7 @@ pub enum ToClient {
         ability: AbilityId,
         /// The number of the next use.
         next: u32,
-        /// The number of the use with the first seed.
+        /// The number of the use that the first seed is for.
         first: u32,
         /// The seeds.
         seeds: Vec<u32>,

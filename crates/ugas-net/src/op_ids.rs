@@ -1,4 +1,4 @@
-//! The ids of clients' ops.
+//! The ids of the ops that clients' commands run.
 //!
 //! The Base of an id is the tick of the command. The Sub is the group of the request and the number of earlier commands
 //! of the same group and tick that had an effect. The server computes the id from the commands that it ran; the client
@@ -14,7 +14,7 @@ use ugas_core::{AbilityId, ControllerId, Fact, FactKind, InputId, OpId, Sim};
 /// The number of groups. A Sub is the group plus this number for each earlier command, so the first Sub of each group
 /// is short on the wire.
 const GROUPS: u16 = 960;
-/// The maximum number of commands of a group in a tick that have different Subs.
+/// The maximum number of commands of a group in a tick that have different Subs. The server rejects more.
 const MAX_COUNT: u16 = 64;
 /// The first Sub of the requests that never draw: moves and aims. They are numbered separately.
 const FIRST_PLAIN: u16 = GROUPS * MAX_COUNT;
@@ -30,8 +30,8 @@ pub(crate) struct OpIds {
 }
 
 impl OpIds {
-    /// Returns the id of the next command of a tick. A tick before the last one counts as the last one: otherwise a
-    /// client could start the numbers of a tick again.
+    /// Returns the id of the next command of a tick. If `tick` is earlier than the tick of an earlier call, the id gets
+    /// the later tick: otherwise a client could get the ids of an earlier tick again.
     pub(crate) fn next(&mut self, sim: &Sim, client: u16, tick: Tick, request: &Request) -> OpId {
         if tick > self.tick {
             (self.tick, self.plain) = (tick, 0);
@@ -50,7 +50,14 @@ impl OpIds {
         OpId::new(client, self.tick.0, sub)
     }
 
-    /// Counts a command that had an effect.
+    /// Returns whether an id is taken, because too many commands of its group had an effect in this tick. Otherwise two
+    /// commands would have the same rolls.
+    pub(crate) fn is_taken(&self, id: OpId) -> bool {
+        let of_group = |c: &&(u16, u16)| c.0 == id.sub() % GROUPS;
+        id.sub() < FIRST_PLAIN && self.counts.iter().find(of_group).is_some_and(|c| c.1 >= MAX_COUNT)
+    }
+
+    /// Counts a command that had an effect, so that the next command of its group in this tick gets another id.
     pub(crate) fn count(&mut self, id: OpId) {
         if id.sub() >= FIRST_PLAIN {
             return;
@@ -63,7 +70,8 @@ impl OpIds {
     }
 }
 
-/// Returns whether an op had an effect, from the facts that it emitted. A press or a release alone is none.
+/// Returns whether an op had an effect, from the facts that it emitted. The press or release of an input is not an
+/// effect by itself.
 pub(crate) fn has_effect(facts: &[Fact], id: OpId) -> bool {
     facts.iter().any(|f| f.root == id && !matches!(f.kind, FactKind::Input { .. }))
 }

@@ -2,7 +2,7 @@
 //!
 //! The server sends the text of each new or changed document, and which documents of the old rules are kept. The client
 //! builds the same rules from its own documents and host code. It uses them only if their hash is that of the server's
-//! rules. The amount that a server can send and that a client accepts is bounded.
+//! rules. The number of bytes that a server sends and the number of documents that a client accepts are bounded.
 
 use crate::message::{ToClient, encode};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use ugas_doc::{Doc, Kind};
 
 /// The maximum number of bytes of the messages of one reload.
 const MAX_BYTES: usize = 96 * 1024;
-/// The number of bytes of documents from which on a new message is begun.
+/// The number of bytes of documents above which a message is complete; the next document starts a new message.
 const MESSAGE_BYTES: usize = 16 * 1024;
 /// The maximum number of documents that a client accepts.
 const MAX_DOCUMENTS: usize = 65_536;
@@ -23,7 +23,7 @@ const MAX_DOCUMENTS: usize = 65_536;
 pub enum RulesPart {
     /// Documents of the old rules.
     Keep {
-        /// The position of the first one.
+        /// The index of the first kept document in the old rules.
         first: u32,
         /// How many documents are kept.
         count: u32,
@@ -32,8 +32,8 @@ pub enum RulesPart {
     Document(String),
 }
 
-/// Returns the messages with which a client replaces the old rules by the new ones; `None` if they would be too long,
-/// or if a document cannot be sent.
+/// Returns the messages that the server sends to a client with the old rules, so that the client can build the new
+/// rules. Returns `None` if the messages would be too long, or if a document cannot be sent.
 pub(crate) fn messages(old: &Rules, new: &Rules) -> Option<Vec<Vec<u8>>> {
     let rules = new.fingerprint();
     let (mut list, mut documents, mut length) = (Vec::new(), Vec::new(), 0);
@@ -53,8 +53,8 @@ pub(crate) fn messages(old: &Rules, new: &Rules) -> Option<Vec<Vec<u8>>> {
     fits.then_some(list)
 }
 
-/// Returns the documents of the new rules as parts; `None` if a document cannot be written as JSON and read back
-/// unchanged.
+/// Returns the documents of the new rules as parts: ranges of unchanged documents, and the text of the others. Returns
+/// `None` if a document cannot be written as JSON and read back unchanged.
 fn parts(old: &Rules, new: &Rules) -> Option<Vec<RulesPart>> {
     let known: Vec<&Arc<Doc>> = old.documents().collect();
     let mut by_name: BTreeMap<(Kind, &str), Vec<usize>> = BTreeMap::new();

@@ -1,6 +1,7 @@
-//! The seeds of the rolls on a client's controllers that no command of the client causes, for example of a server's
-//! effect: one seed for each block of ticks. The server derives the seeds from its secret and reveals each seed shortly
-//! before the client needs it for predictions. Client and server compute the ticks of a block from the tick length.
+//! The seeds of the rolls on a client's controllers that no command of the client causes, for example the rolls of an
+//! effect that the server applied. Time is divided into blocks of ticks, and each block has one seed. The server
+//! derives the seeds from its secret and reveals each seed shortly before the client needs it for predictions. Client
+//! and server compute the ticks of a block from the tick length.
 
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
@@ -17,11 +18,11 @@ pub(crate) const MAX_SEEDS: u32 = 32;
 /// How many blocks before the current one a client keeps, for resimulations.
 pub(crate) const KEPT_BLOCKS: u32 = 256;
 
-/// The blocks of a connection.
+/// Divides the ticks of a connection into blocks that have one seed each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
     length: SimTime,
-    /// The ticks of one block.
+    /// The number of ticks in one block.
     ticks: u32,
 }
 
@@ -37,12 +38,12 @@ impl Blocks {
         tick.0 / self.ticks
     }
 
-    /// Returns how many whole ticks a time has.
+    /// Returns how many whole ticks fit into `time`.
     pub(crate) fn ticks_in(self, time: SimTime) -> u32 {
         (time.0 / self.length.0.max(1)) as u32
     }
 
-    /// Returns whether seeds without an ack are resent in a tick: twice per block.
+    /// Returns whether the server resends unacknowledged seeds in this tick. It does so twice per block.
     pub(crate) fn is_resend_tick(self, tick: Tick) -> bool {
         tick.0.is_multiple_of(self.ticks.div_ceil(2))
     }
@@ -52,7 +53,7 @@ impl Blocks {
         Tick(block.saturating_mul(self.ticks))
     }
 
-    /// Returns a block with its seed.
+    /// Returns the time range of a block, with its seed.
     pub(crate) fn with_seed(self, block: u32, seed: u32) -> SeedBlock {
         let first = self.first_tick(block);
         // The commands of a tick run at the time at which the previous tick ended.

@@ -1,5 +1,5 @@
-//! The rate at which each address starts connections. An address that only fails to connect is limited, and other
-//! addresses are not affected.
+//! Limits the rate at which each address starts connections. Connections of confirmed peers do not count, and one
+//! address does not affect the limit of another.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::bucket::Bucket;
 
-/// The maximum number of addresses with a bucket. Above it, the address that was used least recently starts again with
-/// a full bucket.
+/// The maximum number of addresses that are tracked. If there are more, the address that was used least recently is
+/// dropped, so its next connection starts with a full bucket.
 const MAX_ADDRESSES: usize = 4_096;
 /// The interval at which full buckets are removed.
 const CLEAN_INTERVAL: Duration = Duration::from_secs(1);
@@ -67,7 +67,7 @@ impl AddressRates {
         entry.bucket.take()
     }
 
-    /// Records that a connection of this address became a peer, so that it does not count.
+    /// Records that the peer of a connection was confirmed, so that the connection no longer counts toward the limit.
     pub(crate) fn give_back(&mut self, address: IpAddr) {
         if let Some(entry) = self.entries.get_mut(&network_of(address)) {
             entry.bucket.give_back();

@@ -27,7 +27,8 @@ pub struct Limits {
     /// The maximum number of packets that one poll reads from one socket; the rest waits for the next poll.
     pub reads_per_poll: u32,
     /// The average number of connections per second that one address may start: WebSocket and WebTransport connections,
-    /// and UDP requests with a cookie. A connection that becomes a peer does not count. All addresses of an IPv6
+    /// and UDP requests with a cookie. A connection no longer counts when it becomes a peer or, if
+    /// [`confirm_timeout`](Self::confirm_timeout) is set, when the host confirms the peer. All addresses of an IPv6
     /// network with a prefix of 64 bits count as one.
     pub connections_per_second: u32,
     /// The number of connections that one address may start in a burst.

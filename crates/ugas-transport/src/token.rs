@@ -16,10 +16,10 @@ use crate::netcode::rejoin_key;
 pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
 
 const HEADING: &str = "ugas connect token 1";
-/// A token with all 32 addresses is shorter than this.
+/// The maximum number of bytes of a token that is read. A token with all 32 addresses is shorter.
 const MAX_TOKEN_BYTES: usize = 2_048;
 
-/// The time for which a client tries to connect again.
+/// The lifetime of the token of a rejoin. The client stops trying to connect after this time.
 const REJOIN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The kind of a transport.

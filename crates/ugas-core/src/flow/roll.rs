@@ -3,11 +3,11 @@
 //! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide
 //! which numbers are drawn; they are neither part of the state of the game nor of its hash.
 //!
-//! - **Uses** (`flow/uses.rs`): an ability of a client's controller that draws because of an op of that client draws from
-//!   the seed of a use. The uses of an ability are numbered in the order in which they draw, so neither the time of an op
-//!   nor its target changes its rolls. Later work of the op on the client's controllers and retries of held inputs are
-//!   such uses too. If an op applies an effect to several targets, their rolls use the seed of the sim: the client could
-//!   otherwise choose which target gets which roll.
+//! - **Uses** (`flow/uses.rs`): an ability of a client's controller that draws because of an op of that client draws
+//!   from the seed of a use. The uses of an ability are numbered in the order in which they draw, so neither the time
+//!   of an op nor its target changes its rolls. Later work of the op on the client's controllers and retries of held
+//!   inputs are such uses too. If an op applies an effect to several targets, their rolls use the seed of the sim: the
+//!   client could otherwise choose which target gets which roll.
 //! - **Blocks of time**: other work that is due on a controller of the client draws from the seed of the block that
 //!   contains the current time.
 //!
@@ -42,13 +42,13 @@ pub struct SeedBlock {
 }
 
 impl SeedBlock {
-    /// Returns whether work that is due at a time draws from this seed.
+    /// Returns whether work that is due at the time `at` draws from this seed.
     pub fn has_time(&self, at: SimTime) -> bool {
         self.from < at && at <= self.until
     }
 }
 
-/// The uses that drew since the last operation.
+/// The draws for uses that have no number yet: the op and the ability of each. [`Flow::number_use`] numbers them.
 pub(crate) type Drawn = RefCell<Vec<(OpId, UsedAbility)>>;
 
 /// The random streams of the clients.
@@ -78,7 +78,7 @@ impl Streams {
         self.blocks_of(client)?.iter().rev().find(|b| b.has_time(at))
     }
 
-    /// Adds a block of a client. A block that is not after the last one of the client changes nothing.
+    /// Adds a seed block of a client. A block that starts no later than the client's last block changes nothing.
     pub(crate) fn push(&mut self, client: u16, block: SeedBlock) {
         let at = match self.blocks.binary_search_by_key(&client, |s| s.0) {
             Ok(at) => at,
@@ -93,7 +93,7 @@ impl Streams {
         }
     }
 
-    /// Drops the blocks of a client that end before a time.
+    /// Removes the client's seed blocks that end before `time`.
     pub(crate) fn drop_before(&mut self, client: u16, time: SimTime) {
         if let Ok(at) = self.blocks.binary_search_by_key(&client, |s| s.0) {
             let list = &mut self.blocks[at].1;
@@ -110,8 +110,8 @@ impl Streams {
         }
     }
 
-    /// Removes the blocks, the controllers and the uses of a client. The numbers of uses belong to the controllers and
-    /// stay.
+    /// Removes the seed blocks and the uses of a client, and its ownership of controllers. The next use numbers belong
+    /// to the controllers and stay.
     pub(crate) fn remove(&mut self, client: u16) {
         self.blocks.retain(|s| s.0 != client);
         self.owners.retain(|o| o.1 != client);
@@ -125,14 +125,14 @@ impl Streams {
     }
 }
 
-/// What the current draws belong to.
+/// The cause of the current draws. It decides which random stream they use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RollSource {
     pub(crate) from: RollOrigin,
-    /// Identifies the part of the consequences that draws.
+    /// Identifies the consequence of the op or the due work that draws, so that each consequence draws its own numbers.
     path: u64,
-    /// Whether the client that caused the draws may have chosen which of several targets draws. The draws then use the
-    /// seed of the sim.
+    /// Whether a client that knew the results of these draws could choose among them: which of several targets draws,
+    /// or whether a rejected command draws at all. The draws then use the seed of the sim.
     is_chosen: bool,
 }
 
@@ -178,21 +178,16 @@ impl RollSource {
     pub(crate) fn child(self, words: [u64; 3]) -> RollSource {
         RollSource { path: words.iter().fold(self.path, |h, &w| fold(h, w)), ..self }
     }
-
-    /// Returns the source of the draws of an application to one of several targets.
-    pub(crate) fn among_targets(self) -> RollSource {
-        RollSource { is_chosen: true, ..self }
-    }
 }
 
-/// The stream of a draw.
+/// The random stream that a draw uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RollStream {
     pub(crate) seed: u64,
-    /// Whether the seed is known.
+    /// Whether this sim has the seed. A predicting client has only the seeds that the server revealed.
     pub(crate) known: bool,
-    /// For the seed of a use: the part of the consequences of the op that draws. It replaces the ids of op, target and
-    /// origin, which depend on what the client chose.
+    /// If the seed is that of a use: the [`RollSource::path`] of the draw. It replaces the ids of the op, the target
+    /// and the origin, because the client can influence these ids.
     pub(crate) path: Option<u64>,
     /// Whether the draw belongs to a use of a client's ability, even if the use has no seed.
     pub(crate) is_use: bool,
@@ -208,7 +203,7 @@ impl State {
         }
     }
 
-    /// Returns the stream of a draw of an ability. `root` is the op that caused it.
+    /// Returns the stream from which an ability draws. `root` is the op that caused the draw.
     fn stream_of(&self, source: RollSource, root: OpId, used: UsedAbility, role: Role) -> RollStream {
         let known = RollStream { seed: self.seed, known: true, path: None, is_use: false };
         // The seed of the sim, which no client knows.
@@ -233,15 +228,16 @@ impl State {
 }
 
 impl View<'_> {
-    /// Returns the stream of the current draws. Draws that no client predicts (`is_for_server`) use the seed of the sim,
-    /// which no client knows.
+    /// Returns the stream of the current draws. Draws that no client predicts (`is_for_server`) use the seed of the
+    /// sim, which no client knows.
     pub(crate) fn roll_stream(&self, used: UsedAbility, is_for_server: impl Fn() -> bool) -> RollStream {
         let is_host = self.roll.from == RollOrigin::Host || is_for_server();
         let source = if is_host { RollSource::default() } else { self.roll };
         self.st.stream_of(source, self.root, used, self.role)
     }
 
-    /// Records that numbers of a stream were drawn. Refuses a result that used a number from an unknown stream.
+    /// Records that random numbers were drawn for an ability. Returns [`Refusal::UnknownRoll`] if this sim does not
+    /// have the seed of their stream.
     pub(crate) fn record_draws(&self, draw: &DrawAt, used: UsedAbility) -> Result<(), Refusal> {
         if !draw.known {
             return Err(Refusal::UnknownRoll);
@@ -261,7 +257,7 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// Ends the draws of the previous operation and starts those of another one.
+    /// Numbers the uses that drew in the previous operation, and sets the source of the next draws.
     #[inline]
     pub(crate) fn set_roll(&mut self, roll: RollSource) {
         self.number_use();
@@ -274,13 +270,17 @@ impl Flow<'_> {
         std::mem::replace(&mut self.roll, child)
     }
 
-    /// Runs applications to a number of targets. A client that chooses among several targets, or their order, must not
-    /// choose by their rolls.
+    /// Runs the applications of an effect to `count` targets. Applications to several targets draw from the seed of the
+    /// sim: a client that knew their rolls could choose which target gets which roll.
     pub(crate) fn with_targets(&mut self, count: usize, run: impl FnOnce(&mut Self)) {
+        if count > 1 { self.with_chosen_rolls(run) } else { run(self) }
+    }
+
+    /// Runs `run` with draws from the seed of the sim, which no client knows. Otherwise a client that knew the rolls
+    /// could choose among them.
+    pub(crate) fn with_chosen_rolls(&mut self, run: impl FnOnce(&mut Self)) {
         let roll = self.roll;
-        if count > 1 {
-            self.roll = roll.among_targets();
-        }
+        self.roll = RollSource { is_chosen: true, ..roll };
         run(self);
         self.roll = roll;
     }

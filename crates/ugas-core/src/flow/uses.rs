@@ -1,25 +1,27 @@
-//! The uses of abilities by clients, and the seeds of their rolls.
+//! Numbers the uses of abilities by clients. Each use has its own seed, from which its random numbers are drawn.
 //!
-//! The first time that an ability of a client's controller draws a random number because of an op of that client, the op
-//! gets the next number of the ability, and all draws of the ability for that op use the seed of the number. An op that
-//! draws nothing has no number, so a client cannot skip a number except by a use that rolls: the n-th use of an ability
-//! that rolls has the same result, whenever it happens and whatever its target is. The host registers the seeds.
+//! A use is an op of a client for which an ability of that client's controller draws random numbers. With its first
+//! draw the use gets the next number of the ability, and all draws of the ability for that op use the seed of this
+//! number. An op that draws nothing gets no number, so a client cannot skip a number: the n-th use of an ability has
+//! the same rolls, whenever it happens and whatever its target is. The host adds the seeds.
 
 use crate::rng::fold;
 use crate::{AbilityId, ControllerId, OpId, SimTime};
 use std::collections::VecDeque;
 
-/// The maximum number of uses of a client that are kept. Later draws of an older op get a new number.
-const MAX_USES: usize = 512;
-/// How many seeds before the next one are kept, for resimulations.
+/// The maximum number of uses that are kept for an ability. If the op of a dropped use draws again, its draws use the seed
+/// of the sim.
+const MAX_USES: usize = 256;
+/// How many seeds of past uses are kept for an ability, because a resimulation draws from them again.
 const KEPT_SEEDS: u32 = 256;
-/// The maximum number of seeds of an ability.
+/// The maximum number of seeds that one call adds to an ability. An ability that already has so many replaces them.
 const MAX_SEEDS: usize = 512;
 
-/// The maximum number of abilities that drew and are not taken.
+/// The maximum number of abilities that wait for [`Uses::take_recent`]. Further abilities are not reported.
 const MAX_RECENT: usize = 4096;
 
-/// An ability of a controller, whose uses are numbered.
+/// An ability of a controller. Its uses by the owning client are numbered; a use is an op for which the ability draws
+/// random numbers.
 ///
 /// ```
 /// use ugas_core::{AbilityId, ControllerId, UsedAbility};
@@ -34,25 +36,44 @@ pub struct UsedAbility {
     pub ability: AbilityId,
 }
 
-/// The numbers and seeds of an ability.
+/// The next use number and the seeds of an ability.
 #[derive(Clone, Debug)]
 struct UseSeeds {
     of: UsedAbility,
     /// The number of the next use that draws.
     next: u32,
-    /// The number of the first seed.
+    /// The number of the use that the first seed is for.
     first: u32,
     seeds: VecDeque<u32>,
+    /// The numbered uses, in the order of their first draws.
+    drawn: VecDeque<Use>,
+    /// The newest op of a client whose use was dropped.
+    dropped: OpId,
 }
 
-/// A use that drew.
+/// A numbered use: an op for which an ability drew random numbers.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     op: OpId,
-    of: UsedAbility,
     number: u32,
     /// The time of the first draw.
     at: SimTime,
+}
+
+impl UseSeeds {
+    fn new(of: UsedAbility, first: u32) -> UseSeeds {
+        UseSeeds { of, next: first, first, seeds: VecDeque::new(), drawn: VecDeque::new(), dropped: OpId::default() }
+    }
+
+    fn find(&self, op: OpId) -> Option<&Use> {
+        self.drawn.iter().rev().find(|u| u.op == op)
+    }
+
+    /// Returns whether the use of an op may have been dropped: the op is not newer than a dropped one of its client.
+    /// Otherwise a long effect could use up a number with each of its draws.
+    fn is_dropped(&self, op: OpId) -> bool {
+        op.client() != 0 && op.client() == self.dropped.client() && op <= self.dropped
+    }
 }
 
 /// The uses of all clients.
@@ -60,9 +81,7 @@ struct Use {
 pub(crate) struct Uses {
     /// Sorted by controller and ability.
     abilities: Vec<UseSeeds>,
-    /// The uses of each client in order of ops and abilities, sorted by client.
-    drawn: Vec<(u16, VecDeque<Use>)>,
-    /// The abilities that drew since the last call of [`Uses::take_recent`].
+    /// The abilities that drew for a new use since the last call of [`Uses::take_recent`].
     recent: Vec<UsedAbility>,
 }
 
@@ -77,40 +96,26 @@ impl Uses {
         Some(&mut self.abilities[at])
     }
 
-    fn drawn_by(&self, client: u16) -> Option<&VecDeque<Use>> {
-        let at = self.drawn.binary_search_by_key(&client, |d| d.0).ok()?;
-        Some(&self.drawn[at].1)
-    }
-
-    fn find(&self, op: OpId, of: UsedAbility) -> Option<&Use> {
-        let list = self.drawn_by(op.client())?;
-        list.get(list.binary_search_by_key(&(op, of), |u| (u.op, u.of)).ok()?)
-    }
-
-    /// Removes the uses of an op that did not happen. A number that is the last one of its ability is free again.
+    /// Removes the uses of an op that did not happen, for example because it was refused. If a removed use had the last
+    /// assigned number of its ability, the next use gets this number.
     pub(crate) fn discard(&mut self, op: OpId) {
-        let Ok(at) = self.drawn.binary_search_by_key(&op.client(), |d| d.0) else { return };
-        let list = &mut self.drawn[at].1;
-        let start = list.partition_point(|u| u.op < op);
-        let mut removed = Vec::new();
-        while let Some(used) = list.get(start).filter(|u| u.op == op) {
-            removed.push(*used);
-            list.remove(start);
-        }
-        for used in removed {
-            if let Some(seeds) = self.seeds_mut(used.of).filter(|s| s.next == used.number.saturating_add(1)) {
-                seeds.next = used.number;
+        for seeds in &mut self.abilities {
+            let Some(at) = seeds.drawn.iter().rposition(|u| u.op == op) else { continue };
+            let number = seeds.drawn.remove(at).map(|u| u.number);
+            if let Some(number) = number.filter(|n| seeds.next == n.saturating_add(1)) {
+                seeds.next = number;
             }
         }
     }
 
-    /// Adds the seeds of the uses of an ability from a number on. Seeds that do not continue the known ones replace
-    /// them, and so do seeds of an ability that has too many.
+    /// Adds seeds for the uses of an ability. `first` is the number of the use that the first seed is for. If the new
+    /// seeds do not directly follow the known ones, or the ability already has [`MAX_SEEDS`] seeds, they replace the
+    /// known seeds.
     pub(crate) fn add_seeds(&mut self, of: UsedAbility, first: u32, seeds: impl IntoIterator<Item = u32>) {
         let at = match self.abilities.binary_search_by_key(&of, |s| s.of) {
             Ok(at) => at,
             Err(at) => {
-                self.abilities.insert(at, UseSeeds { of, next: first, first, seeds: VecDeque::new() });
+                self.abilities.insert(at, UseSeeds::new(of, first));
                 at
             }
         };
@@ -125,42 +130,40 @@ impl Uses {
         }
     }
 
-    /// Returns the number of the next use of an ability that draws; `None` if it has no seeds.
+    /// Returns the number that the next use of an ability gets; `None` if no seeds were added for the ability.
     pub(crate) fn next(&self, of: UsedAbility) -> Option<u32> {
         self.seeds(of).map(|s| s.next)
     }
 
-    /// Numbers again the uses of an ability that are selected by op and time of the first draw. They are those that the
-    /// server has not run. `next` gets the number that the first of them has, and returns the one that it should have.
-    /// Returns whether a number changed.
+    /// Renumbers the uses of an ability that the server has not run yet. `is_open` selects them by op and by the time
+    /// of the first draw. `next` gets the number of the first selected use, or the number of the next use if none is
+    /// selected, and returns the number that it must have. The other selected uses follow in their order. Returns
+    /// whether a number changed.
     pub(crate) fn renumber(
         &mut self,
         of: UsedAbility,
         is_open: impl Fn(OpId, SimTime) -> bool,
         next: impl FnOnce(u32) -> u32,
     ) -> bool {
-        let Some(next_use) = self.next(of) else { return false };
-        let uses = self.drawn.iter_mut().flat_map(|d| d.1.iter_mut());
-        let mut open: Vec<&mut Use> = uses.filter(|u| u.of == of && is_open(u.op, u.at)).collect();
+        let Some(seeds) = self.seeds_mut(of) else { return false };
+        let mut open: Vec<&mut Use> = seeds.drawn.iter_mut().filter(|u| is_open(u.op, u.at)).collect();
         open.sort_by_key(|u| (u.number, u.op));
-        let mut at = next(open.first().map_or(next_use, |u| u.number));
+        let mut at = next(open.first().map_or(seeds.next, |u| u.number));
         let mut is_changed = false;
         for used in open {
             is_changed |= used.number != at;
             used.number = at;
             at = at.saturating_add(1);
         }
-        if let Some(seeds) = self.seeds_mut(of) {
-            is_changed |= seeds.next != at;
-            seeds.next = at;
-        }
+        is_changed |= seeds.next != at;
+        seeds.next = at;
         is_changed
     }
 
-    /// Gives a use that drew the next number of its ability, unless it has a number.
+    /// Records that an ability drew for an op. If this use has no number yet, it gets the next number of the ability.
     #[cold]
     pub(crate) fn number(&mut self, op: OpId, of: UsedAbility, now: SimTime) {
-        if self.find(op, of).is_some() {
+        if self.seeds(of).is_some_and(|s| s.find(op).is_some() || s.is_dropped(op)) {
             return;
         }
         if self.recent.len() < MAX_RECENT && self.recent.last() != Some(&of) {
@@ -169,47 +172,49 @@ impl Uses {
         let Some(seeds) = self.seeds_mut(of) else { return };
         let number = seeds.next;
         seeds.next = number.saturating_add(1);
-        let client = match self.drawn.binary_search_by_key(&op.client(), |d| d.0) {
-            Ok(at) => at,
-            Err(at) => {
-                self.drawn.insert(at, (op.client(), VecDeque::new()));
-                at
-            }
-        };
-        let list = &mut self.drawn[client].1;
-        let at = list.partition_point(|u| (u.op, u.of) < (op, of));
-        list.insert(at, Use { op, of, number, at: now });
-        if list.len() > MAX_USES {
-            list.pop_front();
+        seeds.drawn.push_back(Use { op, number, at: now });
+        if seeds.drawn.len() > MAX_USES
+            && let Some(dropped) = seeds.drawn.pop_front().filter(|u| u.op.client() != 0)
+        {
+            seeds.dropped = seeds.dropped.max(dropped.op);
         }
     }
 
-    /// Takes the abilities that drew since the last call.
+    /// Appends to `into` the abilities that drew for a new use since the last call.
     pub(crate) fn take_recent(&mut self, into: &mut Vec<UsedAbility>) {
         into.append(&mut self.recent);
     }
 
-    /// Returns the seed of the draws of an ability for an op, if it is known.
+    /// Returns the seed from which an ability draws for an op: the seed of the use's number, or of the next number if
+    /// the op has not drawn yet. Returns `None` if the seed is not known, or if the use of the op may have been dropped.
     pub(crate) fn seed_of(&self, op: OpId, of: UsedAbility) -> Option<u64> {
         let known = self.seeds(of)?;
-        let number = self.find(op, of).map_or(known.next, |u| u.number);
+        let number = match known.find(op) {
+            Some(used) => used.number,
+            None if known.is_dropped(op) => return None,
+            None => known.next,
+        };
         let seed = *known.seeds.get(number.checked_sub(known.first)? as usize)?;
         Some(fold(fold(seed as u64, number as u64), (of.who.0 as u64) << 32 | of.ability.0 as u64))
     }
 
-    /// Removes the uses of a client.
+    /// Removes the uses of a client. The next use numbers and the seeds belong to the controllers and stay.
     pub(crate) fn remove_client(&mut self, client: u16) {
-        self.drawn.retain(|d| d.0 != client);
+        for seeds in &mut self.abilities {
+            seeds.drawn.retain(|u| u.op.client() != client);
+            if seeds.dropped.client() == client {
+                seeds.dropped = OpId::default();
+            }
+        }
     }
 
-    /// Removes the numbers and seeds of a controller.
+    /// Removes the next use numbers and the seeds of a controller's abilities.
     pub(crate) fn remove_controller(&mut self, who: ControllerId) {
         self.abilities.retain(|s| s.of.who != who);
     }
 
     pub(crate) fn clear(&mut self) {
         self.abilities.clear();
-        self.drawn.clear();
         self.recent.clear();
     }
 }
@@ -282,7 +287,10 @@ mod tests {
             uses.add_seeds(USED, n, [n]);
             uses.number(op(n), USED, SimTime(n as i64));
         }
-        assert_eq!(uses.drawn[0].1.len(), MAX_USES);
+        assert_eq!(uses.abilities[0].drawn.len(), MAX_USES);
+        assert_eq!(uses.seed_of(op(3), USED), None, "it was dropped");
+        uses.number(op(3), USED, SimTime(3));
+        assert_eq!(uses.next(USED), Some(2000), "a dropped use gets no other number");
         assert!(uses.abilities[0].seeds.len() <= KEPT_SEEDS as usize + 2);
         assert!(uses.seed_of(op(1999), USED).is_some());
         uses.remove_client(3);

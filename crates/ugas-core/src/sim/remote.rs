@@ -85,12 +85,13 @@ impl Sim {
 }
 
 impl Remote<'_> {
-    /// Returns the seed of the rolls of an ability for a client's op, if the sim has it.
+    /// Returns the seed from which an ability draws its random numbers for a client's op; `None` if the sim does not
+    /// have this seed.
     pub fn use_seed(&self, op: OpId, used: UsedAbility) -> Option<u64> {
         self.sim.state.streams.uses.seed_of(op, used)
     }
 
-    /// Returns the number of the next use of an ability that draws; `None` if the sim has no seeds of the ability.
+    /// Returns the number that the next use of an ability gets; `None` if no seeds were added for the ability.
     pub fn next_use(&self, used: UsedAbility) -> Option<u32> {
         self.sim.state.streams.uses.next(used)
     }
@@ -164,11 +165,11 @@ impl Remote<'_> {
         def.is_some_and(|def| def.program.tasks().any(|task| task.client.effect(effect).is_some()))
     }
 
-    /// Checks whether the owning client may answer a waiting task with a number of targets, in a request that it sent at
-    /// the time `at`. Only tasks whose data allow it (`ClientAnswers`; `WaitTargetData` by default) may be answered.
+    /// Checks whether the owning client may answer a waiting task with a number of targets, in a request that it sent
+    /// at the time `at`. Only tasks whose data allow it (`ClientAnswers`; `WaitTargetData` by default) may be answered.
     /// Returns [`Refusal::Authority`] for other tasks and for tasks that a timeline of this sim answers,
-    /// [`Refusal::TooEarly`] before the earliest time that the data allow, and [`Refusal::BadValue`] for more targets than
-    /// the data allow.
+    /// [`Refusal::TooEarly`] before the earliest time that the data allow, and [`Refusal::BadValue`] for more targets
+    /// than the data allow.
     pub fn check_client_answer(&self, key: TaskKey, targets: usize, at: SimTime) -> Result<(), Refusal> {
         let (view, slot) = (self.sim.view(), self.sim.slot(key.who)?);
         let SimConfig { frame, timelines, .. } = self.sim.config;
@@ -236,16 +237,18 @@ impl RemoteMut<'_> {
         into.dedup();
     }
 
-    /// Removes the uses of an op that did not happen. If a number is the last one of its ability, the next use gets it.
+    /// Removes the uses of an op that did not happen, for example because it was refused. If a removed use had the last
+    /// assigned number of its ability, the next use gets this number.
     pub fn discard_uses(&mut self, op: OpId) {
         self.sim.state.streams.uses.discard(op);
     }
 
-    /// Adds the seeds of the uses of an ability, from the use number `first` on. If an op of a client makes an ability of a
-    /// controller of that client ([`RemoteMut::set_roll_owner`]) draw for the first time, the op gets the next number of
-    /// the ability; all its draws use the seed of that number. Sims with the same seeds draw the same numbers. Seeds that
-    /// do not continue the known ones replace them. Without a seed, the ability draws from the seed of the sim; a
-    /// predicting client does not know that seed.
+    /// Adds seeds for the uses of an ability. `first` is the number of the use that the first seed is for. A use is an
+    /// op of a client for which an ability of a controller of that client ([`RemoteMut::set_roll_owner`]) draws random
+    /// numbers. With its first draw the use gets the next number of the ability, and all draws of the ability for that
+    /// op use the seed of this number. Sims with the same seeds draw the same numbers. Seeds that do not directly
+    /// follow the known ones replace them. Without a seed, the ability draws from the seed of the sim; a predicting
+    /// client does not know that seed.
     ///
     /// ```
     /// use ugas_core::{AbilityId, Op, OpId, Rules, Sim, SimConfig, SpawnSpec, Spec, UsedAbility};
@@ -268,9 +271,10 @@ impl RemoteMut<'_> {
         self.sim.state.streams.uses.add_seeds(used, first, seeds);
     }
 
-    /// Sets the number of the next use of an ability as the server has it. The uses that the server has not run are selected
-    /// by op and time of the first draw; they are numbered again from that number on. `next` gets the number that this
-    /// sim expects. Returns whether a number changed.
+    /// Corrects the numbers of an ability's uses on a client after the server reported the number of its next use.
+    /// `is_open` selects the uses that the server has not run yet, by their op and the time of their first draw. `next`
+    /// gets the number of the first selected use, or the number of the next use if none is selected, and returns the
+    /// server's number for it. The selected uses are renumbered from there on. Returns whether a number changed.
     pub fn renumber_uses(
         &mut self,
         used: UsedAbility,
@@ -280,38 +284,40 @@ impl RemoteMut<'_> {
         self.sim.state.streams.uses.renumber(used, is_open, next)
     }
 
-    /// Takes the abilities whose uses drew since the last call, so that the host can add seeds.
+    /// Appends to `into` the abilities that drew random numbers for a use since the last call. The host then adds seeds
+    /// for their next uses ([`add_use_seeds`](Self::add_use_seeds)).
     pub fn take_used(&mut self, into: &mut Vec<UsedAbility>) {
         self.sim.state.streams.uses.take_recent(into);
     }
 
-    /// Removes the numbers and seeds of a controller's uses.
+    /// Removes the next use numbers and the seeds of a controller's abilities.
     pub fn remove_uses(&mut self, who: ControllerId) {
         self.sim.state.streams.uses.remove_controller(who);
     }
 
     /// Adds the seed of a client's random stream for a block of time. Due work of the client's controllers
-    /// ([`RemoteMut::set_roll_owner`]) that no op of the client caused draws from the block of its time. Sims with the same
-    /// blocks draw the same numbers. A block that is not after the client's last block changes nothing, and neither does
-    /// a call for client 0, which is the sim itself.
+    /// ([`RemoteMut::set_roll_owner`]) that no op of the client caused draws from the block that contains the time at
+    /// which it is due. Sims with the same blocks draw the same numbers. A block that starts no later than the client's
+    /// last block changes nothing, and neither does a call for client 0, which is the sim itself.
     pub fn add_seed_block(&mut self, client: u16, block: SeedBlock) {
         if client != 0 {
             self.sim.state.streams.push(client, block);
         }
     }
 
-    /// Drops the blocks of a client that end before a time.
+    /// Removes the client's seed blocks that end before the time `before`. Nothing can draw from them any more.
     pub fn drop_seed_blocks(&mut self, client: u16, before: SimTime) {
         self.sim.state.streams.drop_before(client, before);
     }
 
-    /// Sets the client whose stream the due work of a controller draws from.
+    /// Sets the client that owns a controller. Due work of the controller draws from this client's seed blocks, and ops
+    /// of this client draw from the use seeds of the controller's abilities ([`RemoteMut::add_use_seeds`]).
     pub fn set_roll_owner(&mut self, who: ControllerId, client: u16) {
         self.sim.state.streams.set_owner(who, client);
     }
 
-    /// Removes the random streams of a client. Its controllers draw from the sim's seed again. The numbers of their uses
-    /// stay, so that a client cannot start them again by a new connection.
+    /// Removes the random streams of a client. Its controllers draw from the sim's seed again. The use numbers of their
+    /// abilities stay, so that a player cannot restart them with a new connection.
     pub fn remove_stream(&mut self, client: u16) {
         self.sim.state.streams.remove(client);
     }

@@ -1,4 +1,4 @@
-//! Anomaly scores: how much of what a client sent only a modified client sends.
+//! Anomaly scores, which help a host find modified clients.
 //!
 //! Each rejection adds the weight of its reason to the score of the client, and the score decays with time. Rejections
 //! that honest play causes have the weight 0: late and duplicate packets, commands that lose a race against a cooldown,
@@ -15,8 +15,8 @@ const DECAY_PER_SECOND: f64 = 1.0;
 /// The maximum score, so that every score decays to 0 within 17 minutes.
 const MAX_SCORE: f64 = 1000.0;
 
-/// A measure of how much of the recent traffic of a client only a modified client sends. See
-/// [`Server::anomaly`](crate::server::Server::anomaly).
+/// A suspicion score of a client. Each request that an unmodified client never sends raises it, and it decays with
+/// time. See [`Server::anomaly`](crate::server::Server::anomaly).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct AnomalyScore(
     /// The score. It is 0 for a client whose rejections can all be caused by honest play.

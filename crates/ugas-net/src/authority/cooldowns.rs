@@ -1,19 +1,20 @@
 //! The history of ended cooldowns, with which the server validates late commands.
 //!
-//! A late command takes effect as of its own tick, so that a bad link does not lower the rate of fire. A client could
-//! claim a wrong tick, at which the cooldown of the ability was still running. The server therefore records when each
-//! cooldown ended, for as long as a command may be late. An activation never takes effect as of a time before the end
-//! of the previous cooldown, so the effective times of two activations are at least one cooldown apart. In a window of
-//! effective time of length W there are at most floor(W / cooldown) + 1 activations. A window of server time contains
-//! at most as many activations as a window of effective time that is longer by the allowed lateness.
+//! A late command takes effect as of its own tick, so that a bad link does not lower the rate of fire. A cheating
+//! client could claim a tick at which the cooldown of the ability was still running, so that the next cooldown would
+//! start and end too early. The server therefore records when each cooldown ended, for as long as a command may be
+//! late. An activation never takes effect as of a time before the end of the previous cooldown, so the effective times
+//! of two activations are at least one cooldown apart. In a window of effective time of length W there are at most
+//! floor(W / cooldown) + 1 activations. A window of server time contains at most as many activations as a window of
+//! effective time that is longer by the allowed lateness.
 
 use super::RejectReason;
 use crate::message::Request;
 use std::collections::VecDeque;
-use ugas_core::{AbilityId, ControllerId, FactKind, Facts, GroupId, Refusal, Sim, SimTime, TagId};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, GroupId, Refusal, Sim, SimTime, TagId};
 
-/// The maximum number of cooldown ends that are kept. If there are more, no request takes effect as of a time before
-/// the last dropped end.
+/// The maximum number of cooldown ends that are kept. If there are more, the oldest are dropped, and no request takes
+/// effect as of a time before the last dropped end.
 const MAX_ENDS: usize = 16_384;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,20 @@ struct End {
     kind: CooldownKind,
 }
 
+impl End {
+    /// Returns the end of a cooldown that a fact reports.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
+    fn of(fact: &Fact) -> Option<End> {
+        let kind = match fact.kind {
+            FactKind::TagChanged { tag, added: false, presence: true, .. } => CooldownKind::Tag(tag),
+            FactKind::GlobalCooldown { group, running: false, .. } => CooldownKind::Group(group),
+            FactKind::Charges { ability, length: SimTime::ZERO, .. } => CooldownKind::Charges(ability),
+            _ => return None,
+        };
+        Some(End { at: fact.at, who: fact.who, kind })
+    }
+}
+
 /// The cooldowns that ended within the time that a command may be late.
 #[derive(Clone, Debug, Default)]
 pub struct CooldownHistory {
@@ -44,24 +59,17 @@ pub struct CooldownHistory {
 impl CooldownHistory {
     /// Records the cooldowns that ended in a tick. Drops cooldowns that ended before `oldest`, the oldest time that a
     /// command may claim.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     pub fn record(&mut self, facts: &Facts, oldest: SimTime) {
         while self.ends.front().is_some_and(|end| end.at < oldest) {
             self.ends.pop_front();
         }
-        for fact in &facts.list {
-            let kind = match fact.kind {
-                FactKind::TagChanged { tag, added: false, presence: true, .. } => CooldownKind::Tag(tag),
-                FactKind::GlobalCooldown { group, running: false, .. } => CooldownKind::Group(group),
-                FactKind::Charges { ability, length: SimTime::ZERO, .. } => CooldownKind::Charges(ability),
-                _ => continue,
-            };
+        for end in facts.list.iter().filter_map(End::of) {
             if self.ends.len() >= MAX_ENDS
                 && let Some(dropped) = self.ends.pop_front()
             {
                 self.known_from = self.known_from.max(dropped.at);
             }
-            self.ends.push_back(End { at: fact.at, who: fact.who, kind });
+            self.ends.push_back(end);
         }
     }
 
@@ -77,7 +85,9 @@ impl CooldownHistory {
         let who = request.who();
         let from = claimed.max(self.known_from);
         let last = |is: &dyn Fn(CooldownKind) -> bool| {
-            let ends = self.ends.iter().filter(|end| end.who == who && is(end.kind));
+            // A cooldown may also have ended earlier in this tick, whose facts are not recorded yet.
+            let fresh = sim.facts().list.iter().filter_map(End::of);
+            let ends = self.ends.iter().copied().chain(fresh).filter(|end| end.who == who && is(end.kind));
             ends.map(|end| end.at).fold(from, SimTime::max)
         };
         match request {
@@ -111,7 +121,7 @@ impl CooldownHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ugas_core::{Cause, EffectId, EffectKey, Fact, Rules, SimConfig, Target};
+    use ugas_core::{Cause, EffectId, EffectKey, Rules, SimConfig, Target};
 
     const WHO: ControllerId = ControllerId(0);
 

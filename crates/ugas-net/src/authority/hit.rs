@@ -1,14 +1,15 @@
 //! The check of the hit that a client reports with an answer.
 
-use super::{CommandValidator, PolicyDecision, RejectReason, distance};
+use super::{CommandValidator, PolicyDecision, RejectReason, distance, distance_to};
 use ugas_core::{AbilityId, Answer, ControllerId, Hit, Refusal};
 
-/// The part of a distance by which a client may be wrong.
+/// The fraction of the actual distance by which the reported distance of a hit may differ from it.
 const RELATIVE_TOLERANCE: f64 = 0.25;
-/// The time in seconds for which two controllers may have moved since the client saw them.
+/// The time in seconds by which the positions that a client sees may be out of date. The reported distance of a hit may
+/// differ by the distance that both controllers can move in this time.
 const SEEN_SECONDS: f64 = 0.25;
-/// The time in seconds for which an honest client on a bad link may not have seen two controllers move. A hit that would
-/// have been true within this time is rejected like a target that moved out of range.
+/// The time in seconds by which the positions may be out of date for an honest client on a bad link. A hit whose
+/// distance is wrong, but was possible within this time, is rejected like a target that moved out of range.
 const STALE_SECONDS: f64 = 1.0;
 
 impl CommandValidator<'_> {
@@ -41,8 +42,9 @@ impl CommandValidator<'_> {
         hit.tags.iter().all(|&tag| targets.iter().any(|&t| self.sim.has_tag(t, tag).unwrap_or(false)))
     }
 
-    /// Returns whether the distance of a hit is the distance to each of the targets, if they and `who` may have moved for
-    /// a time since the client saw them. Without targets or without positions there is nothing to compare.
+    /// Returns whether the reported distance of a hit matches the distance from `who` to each target. The tolerance
+    /// includes the distance that both controllers can move in `seconds`. A target without a position, and a hit
+    /// without a distance, always match.
     fn is_near(&self, who: ControllerId, targets: &[ControllerId], hit: &Hit, seconds: f64) -> bool {
         let Some(claimed) = hit.distance else { return true };
         let fits = |&target: &ControllerId| {
@@ -53,18 +55,20 @@ impl CommandValidator<'_> {
         claimed >= 0.0 && targets.iter().all(fits)
     }
 
-    /// Returns an answer with the distance to its farthest target. The distance that the client reported is only checked:
-    /// otherwise the client could choose it within the tolerance, and so its damage. A distance that the host accepted
+    /// Returns an answer with the distance that the server measures: to the farthest target or, if no target has a
+    /// position, to the position of the hit. The server does not use the distance that the client reported: the client
+    /// could choose it, and with it the damage. If the target policy of the host accepted the hit, the reported distance
     /// stays.
     pub(super) fn with_distance(&self, who: ControllerId, ability: AbilityId, answer: &Answer) -> Answer {
         let mut answer = answer.clone();
         let farthest = answer.targets.iter().filter_map(|&target| distance(self.sim, who, target)).reduce(f64::max);
-        let is_accepted = answer.hit.as_ref().is_some_and(|hit| {
-            let decision = self.target_policy.can_hit(self.sim, who, ability, &answer.targets, hit);
-            hit.distance.is_some() && decision == PolicyDecision::Accept
-        });
-        if let Some(farthest) = farthest.filter(|_| !is_accepted) {
-            answer.hit.get_or_insert_default().distance = Some(farthest);
+        let Some(hit) = &mut answer.hit else {
+            answer.hit = farthest.map(|distance| Hit { distance: Some(distance), ..Hit::default() });
+            return answer;
+        };
+        let decision = self.target_policy.can_hit(self.sim, who, ability, &answer.targets, hit);
+        if decision != PolicyDecision::Accept || hit.distance.is_none() {
+            hit.distance = farthest.or_else(|| distance_to(self.sim, who, hit.position?));
         }
         answer
     }

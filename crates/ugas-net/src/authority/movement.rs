@@ -75,9 +75,10 @@ pub(crate) struct MoveBudget {
     moved: Tick,
     /// The tick at which the host last moved the controller.
     teleported: Option<Tick>,
-    /// The last tick in which the controller jumped or a move was rejected, so that clients saw it elsewhere.
+    /// The last tick in which the controller jumped or a move was rejected. Shortly after it, clients may still see the
+    /// controller at another position than the server.
     displaced: Option<Tick>,
-    /// The last tick in which the server may have contradicted what the client predicted.
+    /// The last tick in which the server may have contradicted a prediction of the client.
     contradicted: Option<Tick>,
     /// The ticks of the first moves of the last two series that contradicted predictions excuse, the newest first.
     excused: [Option<Tick>; 2],
@@ -132,14 +133,15 @@ impl MoveBudget {
         Ok(())
     }
 
-    /// Records that the server may have contradicted what the client predicted: it did not do what a command asked for,
-    /// or something else changed the controller. The client may have predicted a blink that did not happen, or a charge
-    /// that a stun ended.
+    /// Records that the server may have contradicted a prediction of the client: the server rejected a command, a press
+    /// activated no ability, or something other than the client's commands changed the controller. The client may have
+    /// predicted a blink that did not happen, or a charge that a stun ended.
     pub(crate) fn record_contradiction(&mut self, now: Tick) {
         self.contradicted = Some(now);
     }
 
-    /// Returns whether clients may have seen the controller elsewhere lately.
+    /// Returns whether the controller jumped or a move was rejected so recently that clients may have seen it at
+    /// another position than the server.
     pub(crate) fn is_displaced(&self, now: Tick, length: SimTime) -> bool {
         self.displaced.is_some_and(|tick| Tick(now.0.saturating_sub(tick.0)).time(length) <= CONTRADICTION_GRACE)
     }
@@ -159,7 +161,7 @@ impl MoveBudget {
         is_excused
     }
 
-    /// Records a position that was accepted without the speed limit.
+    /// Records a position that the target policy of the host accepted, without checking the speed limit.
     pub(crate) fn place(&mut self, to: [f64; 3], now: Tick) {
         if self.position.is_some_and(|from| length_between(from, to) > self.left) {
             self.displaced = Some(now);

@@ -1,4 +1,4 @@
-//! The reasons for which a server rejects what a client sends.
+//! The reasons for which a server rejects packets, messages and commands of a client.
 
 use crate::carrier::CarrierError;
 use std::fmt;
@@ -19,13 +19,13 @@ pub enum RejectReason {
     Packet,
     /// A duplicate datagram, from the network or from a replay attack.
     Duplicate,
-    /// A datagram older than the newest one received. Its content is resent.
+    /// A datagram of an earlier tick than the newest one received. The client resends its content.
     Outdated,
     /// A malformed payload.
     Payload,
     /// A malformed or unexpected reliable message.
     Message,
-    /// The client exceeded its command rate.
+    /// The client exceeded its command rate, or it sent more than 64 commands of one ability for one tick.
     CommandRate,
     /// The tick of the command is too far in the future.
     Future,
@@ -65,9 +65,10 @@ pub enum RejectReason {
     Pose,
     /// The client moves farther than its maximum speed allows.
     TooFast,
-    /// The client could have moved this far since its last accepted move, but the move exceeds the distance of
-    /// [`MovementConfig::burst`](super::MovementConfig::burst), for example after a long interruption of the link. The
-    /// reason is the same for a move that exceeds the budget within one second after the host moved the controller.
+    /// The move is longer than the distance that [`MovementConfig::burst`](super::MovementConfig::burst) allows, but
+    /// not too long for the time since the last accepted move. An honest client sends such a move after a long
+    /// interruption of the link. A move that exceeds the budget less than one second after the host moved the
+    /// controller has this reason too.
     MoveBacklog,
     /// A number is out of range or not finite.
     Number,

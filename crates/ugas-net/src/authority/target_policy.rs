@@ -32,7 +32,9 @@ pub enum PolicyDecision {
 /// }
 /// ```
 pub trait TargetPolicy: Send + Sync {
-    /// Returns whether `who` may target `target` with `ability`.
+    /// Returns whether `who` may target `target` with `ability`. The server asks when a command of the client is due. A
+    /// held input that activates its ability again (`HeldActivation`) keeps the target of its press: only the sim checks
+    /// the target again, for example its range.
     fn can_target(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool;
 
     /// Decides whether `who` may move to a position. The built-in check is the speed limit of

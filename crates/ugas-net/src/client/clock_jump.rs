@@ -8,7 +8,7 @@ use crate::types::Tick;
 use thiserror::Error;
 use ugas_core::SimTime;
 
-/// The margin by which a server may be ahead of local time.
+/// The time that a jump may exceed the local time since the last packet.
 const MARGIN: SimTime = SimTime::millis(10_000);
 /// The longest jump.
 const MAX_JUMP: SimTime = SimTime::millis(60_000);
@@ -80,7 +80,7 @@ impl Client {
         false
     }
 
-    /// Returns whether a tick is too old to resimulate from.
+    /// Returns whether a tick is too old to resimulate from: more than one minute old.
     pub(super) fn is_too_old(&self, tick: Tick) -> bool {
         tick.plus((MAX_JUMP.0 / self.length.0.max(1)) as u32) < self.tick
     }

@@ -2,9 +2,9 @@
 //!
 //! Each packet of the server contains the slack of one packet of the client: the number of ticks by which that packet
 //! was early. A report is a round trip old. The clock therefore records its phase, which is its tick minus the local
-//! time, for each packet that it sends. A slack minus the phase of its packet does not depend on what the clock did
-//! since, so the clock never corrects one error twice. It smooths this difference and runs faster or slower in
-//! proportion to the error. A clock that is far too late jumps, and a clock that is far too early waits.
+//! time, for each packet that it sends. A slack minus the phase of its packet does not depend on how the clock changed
+//! since the packet was sent, so the clock never corrects one error twice. It smooths this difference and runs faster
+//! or slower in proportion to the error. A clock that is far too late jumps, and a clock that is far too early waits.
 //!
 //! A process that was suspended for a while is recognised without a report: the server's tick has advanced much further
 //! than the client's clock.
@@ -39,7 +39,8 @@ const SLOWEST_WEIGHT: f64 = 1.0 / 64.0;
 const FAR: SimTime = SimTime::millis(120);
 /// See [`FAR`].
 const FAR_TICKS: f64 = 6.0;
-/// The number of reports from which on the deviation is measured. Before, the smoothed slack itself is inaccurate.
+/// The number of reports after which the deviation is measured. With fewer reports, the smoothed slack itself is
+/// inaccurate.
 const MIN_REPORTS: f64 = 8.0;
 /// The largest addition to the intended slack because of jitter, in ticks.
 const MAX_JITTER_SLACK: f64 = 8.0;

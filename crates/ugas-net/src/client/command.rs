@@ -42,8 +42,8 @@ impl Client {
         self.is_within(first.unwrap_or(self.newest_tick))
     }
 
-    /// Returns whether time may advance: a packet arrived within the window. While packets arrive without a state, no
-    /// new command is predicted, but the clock continues.
+    /// Returns whether the client may simulate the next tick: a packet of the server arrived within the prediction
+    /// window. If packets arrive but confirm no state, the client predicts no new commands, but its clock continues.
     pub(super) fn can_advance(&self) -> bool {
         self.is_within(self.newest_tick)
     }
@@ -144,8 +144,8 @@ impl Client {
         })
     }
 
-    /// Checks a request with the rules that the server uses for requests inside a running ability, so that the client
-    /// does not send what the server rejects.
+    /// Checks a request as the server checks requests inside a running ability, so that the client sends no request
+    /// that the server rejects.
     fn check_running(&self, request: &Request) -> Result<(), Refusal> {
         let remote = self.sim.remote();
         match *request {
@@ -172,8 +172,8 @@ impl Client {
         }
     }
 
-    /// Collects the targets that predicted ticks chose, for the server's ticks. Returns the target of the first tick of
-    /// the ability that a command activated: it is sent with the command.
+    /// Collects the targets that predicted ticks of abilities chose, because the server must use the same targets.
+    /// Returns the target that the first tick of the ability activated by a command chose: it is sent with the command.
     pub(super) fn take_aims(&mut self, outcome: Option<&Outcome>) -> Option<Target> {
         self.sim.remote_mut().take_aims(&mut self.aimed);
         let first = if let Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } = outcome? {

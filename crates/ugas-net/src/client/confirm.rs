@@ -1,10 +1,11 @@
-//! The client's side of the stream of confirmations: which ones it has received, and up to which tick it has all.
+//! The confirmations that the client has received from the server, and the tick up to which it has all of them.
 
 use crate::confirm::{ConfirmationList, Serial};
 use crate::types::Tick;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The maximum number of ticks that wait for their confirmations. If there are more, some ticks complete later.
+/// The maximum number of ticks whose confirmations the client waits for separately. If there are more, the newest ones
+/// share an entry and are complete only together.
 const MAX_MARKS: usize = 256;
 
 /// Which confirmations the client has received.
@@ -12,9 +13,10 @@ const MAX_MARKS: usize = 256;
 pub(crate) struct ConfirmationWindow {
     /// All confirmations before this serial have arrived, or are not needed.
     next: Serial,
-    /// Those after `next` that have arrived.
+    /// The serials after `next` that have arrived.
     early: BTreeSet<Serial>,
-    /// Ticks of packets with the serial after their last confirmation, in order.
+    /// Ticks of received packets, each with a serial: when all confirmations before this serial have arrived, all
+    /// confirmations up to the tick have arrived.
     marks: VecDeque<(Serial, Tick)>,
     complete_until: Tick,
     unknown_until: Option<Tick>,

@@ -7,8 +7,8 @@ use ugas_core::{ControllerId, RowDifference, Rules};
 /// The maximum number of reasons that a client keeps.
 const MAX_REASONS: usize = 64;
 
-/// Why a client corrected an owned controller ([`ClientCounts::corrections`](super::ClientCounts::corrections)): the first difference between the prediction and the server's state of a
-/// tick.
+/// Why a client corrected an owned controller ([`ClientCounts::corrections`](super::ClientCounts::corrections)): the
+/// first difference between the prediction and the server's state of a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorrectionReason {
     /// The controller.

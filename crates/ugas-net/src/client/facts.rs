@@ -22,9 +22,9 @@ pub enum Certainty {
     /// The fact was predicted before, but it did not happen on the server.
     Undone,
     /// The fact was predicted before, but the client cannot find out whether it happened: the server dropped the
-    /// confirmation because too many were unacknowledged, the client dropped the fact because too many were waiting, the
-    /// actor is no longer relevant to the client, or the server removed the owned controller. The replicated values show
-    /// the result.
+    /// confirmation because too many were unacknowledged, the client dropped the fact because too many were waiting,
+    /// the actor is no longer relevant to the client, or the server removed the owned controller. The replicated values
+    /// show the result.
     Unknown,
     /// The server reported the fact; the client had not predicted it.
     Server,
@@ -104,7 +104,7 @@ fn identity(f: &Fact) -> Identity {
 /// A predicted fact that is neither confirmed nor undone yet.
 #[derive(Clone, Debug)]
 struct PredictedFact {
-    /// The tick at which the server makes the change, as far as the client knows.
+    /// The tick at which the server makes the change, as the client predicted it or as a confirmation reported it.
     tick: Tick,
     /// The tick at which the client predicted the change.
     predicted: Tick,
@@ -116,7 +116,8 @@ struct PredictedFact {
     resolved_from: Tick,
     /// The hash with which the server confirms the fact.
     hash: Option<u32>,
-    /// The hash with which the server reports that it does not confirm changes of this controller.
+    /// The hash with which the server reports that it does not confirm the changes to this controller in a tick,
+    /// because the actor is no longer relevant to the client.
     unknown_hash: u32,
     /// Whether the server confirmed the fact.
     is_confirmed: bool,
@@ -203,8 +204,8 @@ impl PendingFacts {
         undone
     }
 
-    /// Resolves all facts about an owned controller that the server removed at a tick. What the client predicted for
-    /// later ticks did not happen; what it predicted for earlier ones may have happened.
+    /// Emits all predicted facts about an owned controller that the server removed at tick `removed`. Predictions for
+    /// later ticks are undone. Whether unconfirmed predictions for earlier ticks happened stays unknown.
     pub(crate) fn resolve_removed(&mut self, who: ControllerId, removed: Tick, out: &mut NetFacts) {
         self.list.retain(|e| {
             let is_about = e.fact.who == who;
@@ -254,7 +255,8 @@ impl PendingFacts {
         undone
     }
 
-    /// Records that the server accepted a command at a tick or earlier.
+    /// Records that a packet of this tick contains the verdict of a command, so the server processed the command at
+    /// this tick or earlier.
     pub(crate) fn accept(&mut self, root: OpId, tick: Tick) {
         for e in self.list.iter_mut().filter(|e| e.fact.root == root) {
             e.resolved_from = e.resolved_from.max(tick);

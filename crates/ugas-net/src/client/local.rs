@@ -88,7 +88,8 @@ impl LocalAbilities {
     }
 }
 
-/// Returns an empty sim for local abilities. Its rolls concern no other machine, so one seed is enough for all times.
+/// Returns an empty sim for local abilities. Its rolls affect no other machine, so one seed block for all times is
+/// enough.
 fn local_sim(from: &Sim) -> Sim {
     let mut sim = Sim::new(from.rules().clone(), from.config().clone());
     let (from, until, seed) = (SimTime(-1), SimTime::NEVER, from.config().seed);

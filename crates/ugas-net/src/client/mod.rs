@@ -88,8 +88,8 @@ pub struct ClientConfig {
     pub max_proxies: usize,
     /// Limits and timeouts of the connection.
     pub connection: ConnectionConfig,
-    /// The configuration of the sim. Its role is ignored. Its seed is used only by abilities that run on this client
-    /// only.
+    /// The configuration of the sim. Its role is ignored. Its seed affects only abilities that run on this client only
+    /// (`LocalOnly`).
     pub sim: SimConfig,
 }
 
@@ -168,7 +168,7 @@ pub struct ClientCounts {
     pub malformed: u64,
     /// Duplicate packets.
     pub duplicate: u64,
-    /// Packets older than the newest one received. The server resends their content.
+    /// Packets of an earlier tick than the newest packet received. The server resends their content.
     pub outdated: u64,
     /// Requests that were queued because the prediction window was closed or too many commands waited for their
     /// verdicts.
@@ -206,7 +206,7 @@ pub struct Client {
     client: u16,
     /// The ids of the client's ops.
     op_ids: OpIds,
-    /// The blocks of ticks that have one seed.
+    /// The division of ticks into blocks that have one seed each.
     blocks: Blocks,
     keys: Keys,
     local: LocalAbilities,
@@ -224,7 +224,7 @@ pub struct Client {
     owned: Vec<ControllerId>,
     proxies: Proxies,
     positions: RemotePositions,
-    /// Journal positions of proxies that predictions changed, by tick.
+    /// For each proxy that predictions changed, its journal positions at the ends of ticks.
     touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalPosition)>>,
     pending: VecDeque<PendingCommand>,
     queue: CommandQueue,
@@ -245,12 +245,12 @@ pub struct Client {
     mispredicted_facts: Vec<Fact>,
     /// Targets that predicted abilities chose.
     aimed: Vec<(ActivationKey, Target)>,
-    /// How many facts were matched with the triggers of local abilities.
+    /// How many facts of the sim were already matched with the triggers of local abilities.
     triggered: usize,
     corrections: Vec<ValueCorrection>,
     reasons: CorrectionReasons,
-    /// States that differ from the prediction because of others, until the resimulation shows whether they undo a
-    /// prediction.
+    /// States of the server that differ from the prediction because something other than the client's commands changed
+    /// the controller. The resimulation shows whether such a state undoes a prediction.
     changes_by_others: Vec<(ControllerId, Tick, Option<RowDifference>)>,
     counts: ClientCounts,
     coder: Coder,

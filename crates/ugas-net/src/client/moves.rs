@@ -36,7 +36,8 @@ struct OwnMoves {
 }
 
 impl OwnMoves {
-    /// Returns the newest moves up to a tick that are not acknowledged; none if the newest move is.
+    /// Returns the newest moves up to the tick `until` that are not acknowledged. Returns none if the newest of them is
+    /// acknowledged, because a newer pose replaces the older ones.
     fn unacked(&self, until: Tick, most: usize) -> Vec<MoveEntry> {
         let sealed = self.list.iter().rev().skip_while(|m| m.entry.tick > until);
         let mut moves: Vec<MoveEntry> =
@@ -45,7 +46,8 @@ impl OwnMoves {
         moves
     }
 
-    /// Removes the moves that the server has run or passed at a tick. Appends their ticks to `removed`.
+    /// Removes the moves that the server has run, or will never run, according to a packet of this tick. Appends their
+    /// ticks to `removed`.
     fn remove_decided(&mut self, tick: Tick, removed: &mut Vec<Tick>) {
         let count = self.list.partition_point(|m| m.entry.tick <= tick);
         let Some(last) = count.checked_sub(1).and_then(|at| self.list.get(at)) else { return };
@@ -164,7 +166,7 @@ impl Client {
         Ok(CommandStatus::Predicted(id, outcome))
     }
 
-    /// Removes the pending moves that the server has run or passed at the tick of a packet.
+    /// Removes the pending moves that the server has run, or will never run, according to a packet of this tick.
     pub(super) fn remove_decided_moves(&mut self, tick: Tick) {
         let MoveSender { list, removed } = &mut self.moves;
         for (sub, own) in (MOVE_SUB..=u16::MAX).zip(list) {

@@ -172,7 +172,7 @@ impl Client {
             let before = self.visible_predicted();
             self.remove_decided_moves(tick);
             let emitted = self.out.certainty.len();
-            let (is_rejected, mut undone) = self.apply_verdicts(&verdicts, tick);
+            let AppliedVerdicts { is_rejected, mut undone, next_uses } = self.apply_verdicts(&verdicts, tick);
             let is_contradicted = is_rejected || self.has_undone_since(emitted, |_| true);
             self.has_own_confirmations = own.is_some();
             let mut confirmed = self.confirmations.receive(confirmations, tick);
@@ -182,7 +182,8 @@ impl Client {
             for (at, update) in updates.into_iter().enumerate() {
                 is_mispredicted |= self.apply_owner_update(at, tick, update, is_contradicted);
             }
-            if is_mispredicted {
+            let is_renumbered = self.renumber_uses(&next_uses, tick);
+            if is_mispredicted || is_renumbered {
                 self.resimulate();
             }
             self.has_own_confirmations = false;
@@ -190,7 +191,7 @@ impl Client {
             let read = self.read_actors(tick, &mut from);
             let rejected = undone.len();
             self.resolve_remote_facts(&mut undone);
-            self.confirm_proxies(tick, is_rejected || undone.len() > rejected);
+            self.confirm_proxies(tick, is_rejected || is_renumbered || undone.len() > rejected);
             self.emit_corrections(&before, undone);
             read?;
             self.send_mispredicted();
@@ -214,7 +215,7 @@ impl Client {
         clock.record_arrival(tick);
     }
 
-    /// Reads the seeds that the server reveals.
+    /// Reads the seeds of blocks of ticks that the server reveals.
     fn read_seeds(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let seeds = self.blocks.read(tick, from)?;
         let oldest = self.blocks.first_tick(self.blocks.of(tick).saturating_sub(KEPT_BLOCKS)).time(self.length);
@@ -224,11 +225,9 @@ impl Client {
         Ok(())
     }
 
-    /// Applies the verdicts of a packet. Returns whether a predicted command was rejected, and the undone facts about
-    /// remote actors.
-    pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict], tick: Tick) -> (bool, Vec<Fact>) {
-        let (mut is_rejected, mut undone) = (false, Vec::new());
-        let mut numbers: Vec<(UsedAbility, u8)> = Vec::new();
+    /// Applies the verdicts of a packet.
+    pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict], tick: Tick) -> AppliedVerdicts {
+        let AppliedVerdicts { mut is_rejected, mut undone, next_uses: mut numbers } = AppliedVerdicts::default();
         for CommandVerdict { base, sub, activated, next_uses } in verdicts {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
@@ -265,14 +264,18 @@ impl Client {
                 }
             }
         }
-        (self.renumber_uses(&numbers, tick) || is_rejected, undone)
+        AppliedVerdicts { is_rejected, undone, next_uses: numbers }
     }
 
-    /// Takes over the server's numbers of uses. They differ from those of the client after a prediction that was wrong.
-    /// Returns whether the rolls of predicted commands changed.
+    /// Renumbers the client's uses as the server numbers them; the numbers differ after a misprediction. Returns
+    /// whether a number changed, so that the rolls of predicted commands may change.
     fn renumber_uses(&mut self, numbers: &[(UsedAbility, u8)], tick: Tick) -> bool {
-        let (pending, time, mut is_changed) = (&self.pending, tick.time(self.length), false);
-        let is_open = |op: OpId, drawn: SimTime| drawn > time || pending.iter().any(|p| p.id == op);
+        let (pending, rows, time, mut is_changed) = (&self.pending, &self.rows, tick.time(self.length), false);
+        // An ability whose validation is pending has not drawn on the server.
+        let is_pending = |op: OpId| {
+            pending.iter().any(|p| p.id == op) || rows.iter().any(|row| row.pending_validations.contains(&op))
+        };
+        let is_open = |op: OpId, drawn: SimTime| drawn > time || is_pending(op);
         // A packet has one number for each ability, which it repeats for each command.
         for (at, &(used, low)) in numbers.iter().enumerate() {
             if numbers[..at].iter().all(|n| n.0 != used) {
@@ -283,8 +286,9 @@ impl Client {
         is_changed
     }
 
-    /// Takes the seeds of the next uses of an ability. The number of the next use is needed if the client has none, or if
-    /// its number is so wrong that the low bits in a verdict do not correct it.
+    /// Receives the seeds of the next uses of an ability, and the server's number of the next use. The client takes
+    /// over this number only if it has none, or if its own number differs so much that the low bits in a verdict cannot
+    /// correct it.
     fn receive_use_seeds(&mut self, used: UsedAbility, next: u32, first: u32, seeds: Vec<u32>) {
         let is_owned = self.rows.iter().any(|row| row.who == used.who);
         if !is_owned || self.sim.ability_doc(used.ability).is_none() || seeds.len() > MAX_USE_SEEDS {
@@ -379,8 +383,19 @@ pub(super) struct CommandVerdict {
     pub(super) sub: u16,
     /// The abilities that the command activated; `None` if the command was rejected.
     pub(super) activated: Option<Vec<AbilityId>>,
-    /// The low bits of the number of the next use of activated abilities.
+    /// For each activated ability whose uses are numbered, the low bits of the number of its next use.
     pub(super) next_uses: Vec<(AbilityId, u8)>,
+}
+
+/// What the verdicts of a packet changed.
+#[derive(Default)]
+pub(super) struct AppliedVerdicts {
+    /// Whether a predicted command was rejected.
+    is_rejected: bool,
+    /// The undone facts about remote actors.
+    undone: Vec<Fact>,
+    /// The low bits of the numbers of the next uses on the server.
+    next_uses: Vec<(UsedAbility, u8)>,
 }
 
 /// What a packet contains about an owned controller.
@@ -392,7 +407,7 @@ pub(super) enum OwnerUpdate {
     Removed,
 }
 
-/// Returns the number with these low bits that is nearest to the expected one.
+/// Returns the use number with these low bits that is nearest to `expected`.
 fn nearest_use(expected: u32, low: u8) -> u32 {
     let range = USE_MASK as u32 + 1;
     let ahead = u32::from(low).wrapping_sub(expected) % range;

@@ -14,8 +14,8 @@ use ugas_core::{
 };
 
 impl Client {
-    /// Confirms a tick of an owned controller. Together with a state that differs from the prediction the server has
-    /// sent confirmations, which decide about the predicted facts.
+    /// Confirms a tick of an owned controller. With a state that differs from the prediction, the server also sends
+    /// confirmations, which decide whether the predicted facts are confirmed or undone.
     pub(super) fn confirm(&mut self, at: usize, tick: Tick, image: RowImage, is_different: bool) {
         let row = &mut self.rows[at];
         if row.last_confirmed.as_ref().is_some_and(|s| s.0 >= tick) {
@@ -116,6 +116,7 @@ impl Client {
             self.pending_facts.accept(root, tick);
             if self.mispredicted_facts.iter().any(|f| f.root == root) {
                 self.keys.reject(root);
+                self.sim.remote_mut().discard_uses(root);
             }
         }
         if first {
@@ -131,7 +132,7 @@ impl Client {
         predicted_hash.is_none() || is_different || late
     }
 
-    /// Counts a state of the server that differs from the prediction: as a correction, or as a change by others.
+    /// Counts a state of the server that differs from the prediction: as a correction, or as an external change.
     fn count_difference(
         &mut self,
         is_correction: bool,
@@ -157,9 +158,9 @@ impl Client {
         }
     }
 
-    /// Requeues, on top of the server's state, what the client predicts although the server has not done it: the
-    /// validations that the server's host has not answered, and predicted commands of confirmed ticks that the server
-    /// has not processed. They are resimulated until the answer or the verdict arrives. Returns whether there are any.
+    /// Requeues the predictions that the server's state does not contain yet: the validations that the server's host
+    /// has not answered, and predicted commands of confirmed ticks that the server has not processed. They are
+    /// resimulated until the answer or the verdict arrives. Returns whether there are any.
     fn requeue(&mut self, at: usize, tick: Tick, mark: JournalPosition, validations: &[(OpId, ActivationKey)]) -> bool {
         let validated = validations
             .iter()
@@ -182,8 +183,8 @@ impl Client {
         let _ = self.sim.remote_mut().set_hidden(who, &self.rows[at].hidden);
     }
 
-    /// Resimulates all owned controllers from their last confirmed ticks, together: what they do to each other happens
-    /// again. The facts are compared with the predicted ones once.
+    /// Resimulates all owned controllers from their last confirmed ticks, in one resimulation, because they may affect
+    /// each other. The facts are compared with the predicted ones once.
     pub(super) fn resimulate(&mut self) {
         let mut before = Vec::with_capacity(self.owned.len());
         let mut runs = Vec::with_capacity(self.owned.len());
@@ -219,8 +220,8 @@ impl Client {
         }
     }
 
-    /// Returns whether the client emitted a selected fact of its own commands as undone since it had emitted this number
-    /// of facts.
+    /// Returns whether one of the facts after the first `emitted` facts is an undone fact of the client's commands that
+    /// `selects` accepts.
     pub(super) fn has_undone_since(&self, emitted: usize, selects: impl Fn(&Fact) -> bool) -> bool {
         let mut new = self.out.iter().skip(emitted);
         new.any(|(fact, certainty)| {

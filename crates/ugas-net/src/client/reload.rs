@@ -13,7 +13,8 @@ use ugas_core::{ControllerId, FactKind, Rules};
 
 /// The maximum number of bytes of new rules that a client accepts from a server.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// The bytes that each message counts at least, which bounds the number of reloads.
+/// The minimum number of bytes that each message counts toward [`MAX_BYTES`], so that a server cannot send an unlimited
+/// number of small reloads.
 const MIN_BYTES: usize = 4 * 1024;
 
 impl Client {

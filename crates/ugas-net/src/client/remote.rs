@@ -179,8 +179,8 @@ impl Client {
         }
     }
 
-    /// Returns the last tick up to which every command has its verdict. A command that is too old to resimulate is
-    /// ignored: otherwise one command without a verdict would retain all predictions since its tick.
+    /// Returns the last tick up to which every predicted command has its verdict. A command that is too old to
+    /// resimulate is ignored: otherwise one command without a verdict would retain all predictions since its tick.
     pub(super) fn last_decided_tick(&self, tick: Tick) -> Tick {
         let open = self.pending.iter().filter(|p| p.is_predicted && !self.is_too_old(p.command.tick));
         let open = open.map(|p| p.command.tick.minus(1)).min();
@@ -188,8 +188,9 @@ impl Client {
     }
 
     /// Returns the last tick up to which the replicated state of a remote actor replaces the predictions on it: every
-    /// command has its verdict, and the values that the predictions changed have arrived. Otherwise the actor would
-    /// show its old value for a moment. A prediction that is too old is ignored.
+    /// predicted command has its verdict, and the values that the predictions changed have arrived. Without the second
+    /// condition, the actor would show its old value until the new value arrives. A prediction that is too old is
+    /// ignored.
     fn last_shown_tick(&self, who: ControllerId, tick: Tick) -> Tick {
         let proxy = self.proxies.get(who);
         let received = |attribute| proxy.and_then(|p| p.received(attribute));

@@ -7,11 +7,12 @@ use ugas_core::ControllerId;
 
 /// The minimum number of bits of an update with its id, which bounds how many updates fit into a packet.
 const MIN_BITS: usize = 12;
-/// The value below which [`uint_bits`] does not fall.
+/// Up to this value, [`uint_bits`] never decreases when its argument rises.
 const MONOTONIC: u64 = 66_632;
 /// The maximum number of bits that an id can add to a list.
 const MOST_ID_BITS: usize = 52;
-/// How often the space that ids did not need is filled again. Each round fills most of the remaining space.
+/// How many rounds choose candidates. A round assumes the longest code for each id; the next round uses the space that
+/// the real codes left. Each round fills most of the remaining space.
 const ROUNDS: usize = 4;
 
 /// An actor that needs an update.
@@ -21,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) who: ControllerId,
     pub(super) urgency: u64,
     pub(super) sent: Tick,
-    /// The tick its state is written from, if it has changes.
+    /// The tick of the state that the client has: only later changes are written. `None` if no state is written.
     pub(super) state: Option<Tick>,
     pub(super) pose: bool,
     /// Whether all of its changes were sent before and may be in flight.
@@ -43,7 +44,7 @@ impl Candidate {
     }
 }
 
-/// Returns the bits of an id in a list after the id before it.
+/// Returns the number of bits of an id in a list, which depends on the id before it.
 fn id_bits(last: Option<ControllerId>, who: ControllerId) -> usize {
     match who.0.saturating_sub(last.map_or(0, |last| last.0.saturating_add(1))) {
         0 => 2,
@@ -51,7 +52,8 @@ fn id_bits(last: Option<ControllerId>, who: ControllerId) -> usize {
     }
 }
 
-/// Returns the most bits that an id can add to a list. Up to a limit, the code of a smaller gap is not longer.
+/// Returns the most bits that an id can add to a list. Up to [`MONOTONIC`], a smaller gap to the previous id never has
+/// a longer code.
 fn most_id_bits(who: ControllerId) -> usize {
     if (who.0 as u64) < MONOTONIC { 2 + uint_bits(who.0 as u64) } else { MOST_ID_BITS }
 }

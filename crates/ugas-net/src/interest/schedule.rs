@@ -21,7 +21,7 @@ pub(super) struct ScheduledActor {
     entered: Tick,
     /// The tick up to which all changes were sent and not lost.
     since: Tick,
-    /// The last acknowledged tick, and the tick it was written from.
+    /// The tick of the newest state that the client acknowledged. That state contained the changes after `acked_since`.
     acked: Tick,
     acked_since: Tick,
     sent: Tick,
@@ -29,7 +29,7 @@ pub(super) struct ScheduledActor {
     pose_sent: Tick,
     /// The tick of the newest position that the client acknowledged.
     pose_acked: Tick,
-    /// Its priority, which rises while it waits.
+    /// The priority of the actor, which rises while its update waits to be sent.
     urgency: u64,
     /// Whether its state is in the reliable stream.
     is_streaming: bool,
@@ -58,7 +58,8 @@ impl ScheduledActor {
         }
     }
 
-    /// Returns whether the client may lack a change or a move of these ticks, if the actor is relevant.
+    /// Returns whether the client may lack the last change of the actor, at tick `stamp`, or its last move, at tick
+    /// `moved`. On a lossy link, a change counts as missing until it is acknowledged.
     fn is_behind(&self, stamp: Tick, moved: Tick, lossy: bool) -> bool {
         let is_unacked = lossy && stamp > self.acked;
         !self.is_exact && (stamp > self.since || moved > self.pose_since || is_unacked)
@@ -115,11 +116,11 @@ pub struct Schedule {
     pub(super) synced: u64,
     /// The slots to visit.
     pub(super) visits: Vec<u32>,
-    /// The client at the last evaluation of relevance.
+    /// The positions, the owned controllers and the targets of the client when relevance was last evaluated.
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) owned: Vec<ControllerId>,
     pub(super) targets: Vec<ControllerId>,
-    /// Whether relevance is evaluated for all actors.
+    /// Whether the next packet evaluates the relevance of all actors.
     pub(super) evaluates_all: bool,
     /// The tick of the last periodic evaluation.
     pub(super) last_evaluation: Tick,
@@ -297,7 +298,7 @@ impl Schedule {
         }
     }
 
-    /// Records that a state in the reliable stream arrived at its tick.
+    /// Records that a state in the reliable stream arrived; `tick` is the tick of the state.
     pub fn on_streamed(&mut self, update: &PlannedUpdate, tick: Tick) {
         if let Some(entry) = self.list_entry(update.who, update.slot) {
             entry.is_streaming = false;

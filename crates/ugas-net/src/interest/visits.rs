@@ -6,7 +6,8 @@ use crate::types::Tick;
 use crate::view::ReplicationStore;
 use ugas_core::ControllerId;
 
-/// How many changes of irrelevant actors take as long as the visit of a relevant one.
+/// The number of changed actors per relevant actor from which on it is faster to visit all relevant actors than to go
+/// through the list of changes.
 const MANY: usize = 8;
 
 impl Schedule {
@@ -105,7 +106,7 @@ impl Schedule {
         self.entries.push(ScheduledActor::new(who, slot, tick));
     }
 
-    /// Makes the actor in a slot irrelevant; does nothing if it is.
+    /// Makes the actor in a slot irrelevant; does nothing if it already is.
     fn remove_entry(&mut self, slot: u32) {
         if std::mem::take(&mut self.relevant[slot as usize]) {
             let at = self.places[slot as usize];
@@ -187,7 +188,8 @@ impl Schedule {
         }
     }
 
-    /// Sets the relevance of the actor in a slot to what the relevance decided.
+    /// Makes the actor in a slot relevant or irrelevant. `decided` is the decision of the
+    /// [`Relevance`](super::Relevance); owned and always relevant actors are relevant without it.
     fn set_relevance(
         &mut self,
         slot: u32,

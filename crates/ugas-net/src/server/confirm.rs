@@ -4,8 +4,8 @@
 //! The list is a sliding window. A packet contains the confirmations that are in no packet in flight, the oldest first,
 //! and repeats a few of the newest ones that are in flight, so that a single lost packet costs no round trip. When a
 //! packet is lost, its confirmations are sent again. A list that is full drops its oldest confirmation. The next
-//! packets contain the newest tick of which a confirmation was dropped; the client cannot confirm or undo its
-//! predictions up to that tick.
+//! packets contain the newest tick of which a confirmation was dropped; the client reports predicted facts up to that
+//! tick that have no confirmation as unknown.
 
 use crate::confirm::{ListHeader, MAX_KEPT, Serial, write_list};
 use crate::types::Tick;
@@ -19,7 +19,7 @@ struct Unacked {
     hash: u32,
     /// The number of packets in flight that contain it.
     in_flight: u16,
-    /// Whether it was acknowledged while an earlier one was not.
+    /// Whether the client acknowledged this confirmation, but not yet an earlier one.
     is_acked: bool,
 }
 

@@ -54,7 +54,8 @@ pub(crate) const MAX_COMMANDS: u64 = 64;
 pub(crate) const MAX_COMMAND: u64 = 512;
 /// The first Sub of moves. The Subs of other commands are lower, so the keys differ.
 pub(crate) const MOVE_SUB: u16 = u16::MAX - MAX_OWNED as u16;
-/// The slack that takes the fewest bits: slacks near it are common.
+/// The slack with the shortest code, because most slacks are near it. The slack of a packet is the number of ticks by
+/// which it arrived early.
 pub(crate) const USUAL_SLACK: i64 = 4;
 /// The maximum number of activations in one verdict.
 pub(crate) const MAX_ACTIVATED: u64 = 32;
@@ -77,11 +78,11 @@ pub struct ServerConfig {
     pub tick_length: SimTime,
     /// The replication mode of controllers without a mode of their own ([`Server::set_replication`]).
     pub replication: ControllerReplication,
-    /// The maximum number of ticks by which a command may be early. With short ticks the limit is one second
-    /// ([`ServerConfig::early_ticks`]).
+    /// The maximum number of ticks by which a command may be early. If these ticks last less than one second, the limit
+    /// is one second instead ([`ServerConfig::early_ticks`]).
     pub max_early_ticks: u32,
-    /// The maximum number of ticks by which a command may be late. A late command takes effect as of its own tick. With
-    /// short ticks the limit is 250 ms ([`ServerConfig::late_ticks`]).
+    /// The maximum number of ticks by which a command may be late. A late command takes effect as of its own tick. If
+    /// these ticks last less than 250 ms, the limit is 250 ms instead ([`ServerConfig::late_ticks`]).
     pub max_late_ticks: u32,
     /// The average number of packets per tick that a client may send. In a burst, a client may send four times as many.
     pub packets_per_tick: u32,
@@ -202,13 +203,13 @@ pub struct Server {
     sim: Sim,
     config: ServerConfig,
     secret: Secret,
-    /// The blocks of ticks that have one seed.
+    /// The division of ticks into blocks that have one seed each.
     blocks: Blocks,
     /// The abilities that rolled in this tick.
     used: Vec<UsedAbility>,
     /// The movement budgets of controllers whose client has left.
     kept_movement: BTreeMap<ControllerId, MoveBudget>,
-    /// The first use of each ability whose seed the sim does not have.
+    /// For each ability, the number of the first use whose seed the sim does not have.
     use_ends: BTreeMap<UsedAbility, u32>,
     tick: Tick,
     /// The time that passed without ticks.
@@ -243,7 +244,8 @@ pub struct Server {
     starts_left: u32,
     /// The peers in the order in which their commands run in this tick.
     command_order: Vec<PeerId>,
-    /// Changes of the tick that may have come from outside: the controller, the client of the root op and the source.
+    /// Changes in the tick that something other than the commands of the controller's client may have caused: the
+    /// controller, the client of the root op and the source.
     external: Vec<(ControllerId, u16, ControllerId)>,
     writer: BitWriter,
     coder: Coder,
@@ -320,12 +322,14 @@ impl Server {
     }
 
     /// Adds time that passed without a tick, for example while the host waits for all clients before the game starts.
-    /// Acks then contain their delay, so that clients do not take the waiting time for the round trip.
+    /// Acks then contain the time that they were delayed, so that clients do not count the waiting time as part of the
+    /// round trip.
     pub fn idle(&mut self, elapsed: SimTime) {
         self.idle = SimTime(self.idle.0.saturating_add(elapsed.0.max(0)));
     }
 
-    /// Returns the time by which packets are sent and received.
+    /// Returns the time of sent and received packets: the end of the last tick plus the time that passed without ticks
+    /// ([`Server::idle`]).
     fn now(&self) -> SimTime {
         SimTime(self.tick.time(self.config.tick_length).0.saturating_add(self.idle.0))
     }
@@ -340,9 +344,9 @@ impl Server {
         self.peers.get(&peer).map(|p| &p.rejections)
     }
 
-    /// Returns the anomaly score of a client: how much of what it sent lately only a modified client sends. Rejections
-    /// that honest play causes do not raise the score. The server only reports the score; the host decides what to do,
-    /// for example to log or disconnect the client if [`AnomalyScore::is_suspicious`] returns true.
+    /// Returns the anomaly score of a client. Each rejection that honest play does not cause, or causes only rarely,
+    /// raises the score, and the score decays with time. The server only reports the score; the host decides what to
+    /// do, for example to log or disconnect the client if [`AnomalyScore::is_suspicious`] returns true.
     pub fn anomaly(&self, peer: PeerId) -> Option<AnomalyScore> {
         let now = self.tick.time(self.config.tick_length);
         self.peers.get(&peer).map(|p| p.anomalies.score(now))
@@ -506,7 +510,7 @@ fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
 }
 
-/// Returns a bandwidth with bursts of a tenth of a second or a few packets.
+/// Returns a bandwidth whose bursts contain the bytes of a tenth of a second, but at least four packets.
 pub(crate) fn bandwidth(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }

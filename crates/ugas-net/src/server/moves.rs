@@ -34,7 +34,7 @@ impl MoveStream {
         Some(self.received[at].1)
     }
 
-    /// Keeps a move until its tick. A known move and one older than the last that ran are ignored.
+    /// Keeps a move until its tick. A move that is already known, or is older than the last move that ran, is ignored.
     fn keep(&mut self, entry: MoveEntry, last_valid: Tick) -> Result<(), RejectReason> {
         let Err(at) = self.received.binary_search_by_key(&entry.tick, |(t, _)| *t) else { return Ok(()) };
         self.received.insert(at, (entry.tick, entry.pose));
@@ -91,7 +91,7 @@ impl MoveStreams {
         Ok(())
     }
 
-    /// Returns the tick of the next move that is due, and the Sub of the commands of that tick that it precedes.
+    /// Returns the tick of the next due move, and the lowest Sub of the commands of that tick that run after the move.
     pub(crate) fn peek_due(&self, now: Tick) -> Option<(Tick, u16)> {
         self.first_due(now).map(|(position, _)| position)
     }

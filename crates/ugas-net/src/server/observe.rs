@@ -14,8 +14,8 @@ use ugas_core::{ControllerId, SimTime};
 /// The length in bytes above which a section is sent in the reliable stream: less than the smallest space in a packet
 /// without owned controllers.
 const LARGE: usize = 512;
-/// The maximum number of actors that are kept as changed by the client's commands; when there are more, the oldest
-/// loses its priority.
+/// The maximum number of actors that have priority because the client's commands changed them. If there are more, the
+/// oldest loses its priority.
 const MAX_TOUCHED: usize = 64;
 /// The minimum number of ticks between two complete resends, so that a client cannot exceed its bandwidth with
 /// requests.
@@ -26,7 +26,7 @@ const MAX_PENDING_REMOVALS: usize = 1024;
 /// The removals per message: as many as fit into a fragment.
 const REMOVALS_PER_MESSAGE: usize = 40;
 
-/// The inputs of a packet.
+/// The inputs for the remote actors in a packet.
 pub(crate) struct ObserverContext<'a> {
     pub(crate) store: &'a mut ReplicationStore,
     pub(crate) interest: &'a Interest,
@@ -56,7 +56,7 @@ pub(crate) struct ObserverStream {
     removals: Vec<(ControllerId, Tick)>,
     /// Whether there are too many removals to list, so that all actors are sent again.
     all_removed: bool,
-    /// Actors that the client's commands changed, with the tick.
+    /// Actors that the client's commands changed, each with the tick of the last such change.
     touched: Vec<(ControllerId, Tick)>,
     targets: Vec<ControllerId>,
     /// Sections in the reliable stream, with their ticks.
@@ -103,8 +103,9 @@ impl ObserverStream {
         self.stream_bandwidth.spend(reliable.min(self.stream_bandwidth.left()));
     }
 
-    /// Returns the number of bytes of the next packet that the reliable stream may use. The stream always has half of
-    /// the bandwidth, so that it makes progress.
+    /// Returns the number of bytes of the next packet that the reliable stream may use. While other data does not fit,
+    /// the stream has half of the bandwidth, so that it makes progress: at most one fragment per packet, and none in
+    /// every fourth packet.
     pub(crate) fn stream_share(&self) -> usize {
         match self.starved_packets {
             0 => self.bandwidth.left().max(self.stream_bandwidth.left()),

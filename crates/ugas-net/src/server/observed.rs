@@ -51,8 +51,8 @@ impl ObservedActivations {
         at.map_or(Target::None, |at| self.targets.swap_remove(at).1)
     }
 
-    /// Returns the activation of a fact. Cast facts have no activation key and refer to the newest activation of the
-    /// ability.
+    /// Returns the activation that a fact is about. Cast facts have no activation key and refer to the newest
+    /// activation of the ability.
     fn find(
         &self,
         sim: &Sim,

@@ -1,4 +1,4 @@
-//! An owned controller on the server: its hash of each tick, and the baseline that the client has.
+//! An owned controller on the server: its hash after each of the latest ticks, and the baseline that the client has.
 
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
@@ -13,18 +13,18 @@ const MAX_KEPT: usize = 128;
 
 /// The status of an owned controller in a packet, in two bits: no status.
 pub(crate) const NOTHING: u64 = 0;
-/// The prediction is right as of a tick.
+/// The client's prediction of a tick equals the server's state, which has not changed since. The tick follows.
 pub(crate) const MATCHED: u64 = 1;
 /// A delta follows, after a bit that states whether something other than the client's commands changed the controller
 /// since the prediction was last right.
 pub(crate) const DELTA: u64 = 2;
-/// It was removed.
+/// The controller was removed.
 pub(crate) const REMOVED: u64 = 3;
 
 /// What was written for an owned controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// A confirmation, or nothing.
+    /// A status without a state: the prediction is right, or there is nothing to send.
     Status,
     /// Its state.
     State,
@@ -38,9 +38,9 @@ pub(crate) struct Owned {
     pub(crate) who: ControllerId,
     /// Hashes of the latest ticks, without hidden attributes.
     hashes: VecDeque<(Tick, u32)>,
-    /// Hashes of the client for ticks that the server has not simulated.
+    /// Hashes that the client sent for ticks that the server has not simulated yet.
     client_hashes: VecDeque<(Tick, u32)>,
-    /// The last tick with a right prediction.
+    /// The newest tick whose prediction by the client equals the server's state.
     matched: Option<Tick>,
     /// The last tick in which something other than the client's commands changed the controller.
     external: Option<Tick>,
@@ -52,7 +52,7 @@ pub(crate) struct Owned {
     spare: Vec<Tokens>,
     /// A state too long for a packet was queued in the reliable stream at this tick.
     streamed: Option<Tick>,
-    /// Whether it is not in the sim, or its owning client gets no exact state.
+    /// Whether the controller is away: it is not in the sim, or its owning client gets no exact state.
     is_away: bool,
 }
 
@@ -115,7 +115,8 @@ impl Owned {
         }
     }
 
-    /// Takes the hash that the client sent for a tick, and its newest baseline.
+    /// Receives the client's hash of a tick and the tick of its newest baseline. The hash is compared with the server's
+    /// hash, at once or when the server has simulated that tick.
     pub(crate) fn take_client_hash(&mut self, now: Tick, tick: Tick, hash: Option<u32>, baseline: Option<Tick>) {
         if baseline.is_none() {
             // It dropped its baseline, for example because the controller was removed.
@@ -152,7 +153,7 @@ impl Owned {
         self.matched == Some(tick)
     }
 
-    /// Returns whether nothing changed after a tick, as far as hashes are kept.
+    /// Returns whether the hash has not changed since a tick; `false` if the hash of that tick is no longer kept.
     fn is_unchanged_since(&self, since: Tick) -> bool {
         let Ok(at) = self.hashes.binary_search_by_key(&since, |(t, _)| *t) else { return false };
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
@@ -221,12 +222,12 @@ impl Owned {
         self.streamed = None;
     }
 
-    /// Returns the last tick with a right prediction.
+    /// Returns the newest tick whose prediction by the client equals the server's state.
     pub(crate) fn matched(&self) -> Option<Tick> {
         self.matched
     }
 
-    /// Returns whether it is not in the sim, or its owning client gets no exact state.
+    /// Returns whether the controller is not in the sim, or its owning client gets no exact state.
     pub(crate) fn is_away(&self) -> bool {
         self.is_away
     }

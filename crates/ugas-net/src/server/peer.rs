@@ -28,7 +28,7 @@ const MAX_REJECTED: usize = 64;
 /// is reached.
 const MAX_IN_FLIGHT: usize = 1100;
 
-/// The Bases that a client may use in addition to one per tick.
+/// How many Bases a client may use in addition to one per tick since it connected.
 const EXTRA_BASES: u32 = 1024;
 
 /// The phase of a connection.
@@ -54,7 +54,7 @@ pub(crate) struct SentPacket {
     pub(crate) confirmations: Vec<SentRun>,
     /// The confirmations about owned controllers.
     pub(crate) own_confirmations: Vec<SentRun>,
-    /// The first block of ticks whose seed the client does not have once this packet arrives.
+    /// When this packet arrives, the client has the seeds of all blocks of ticks before this one.
     pub(crate) seeds: u32,
 }
 
@@ -125,14 +125,14 @@ pub(crate) struct Peer {
     processed: VecDeque<((u32, u16), u64)>,
     /// The highest processed key that is no longer kept.
     last_dropped: Option<(u32, u16)>,
-    /// The last key that ran, and its tick.
+    /// The key of the last command that ran. `last_tick` is the newest tick among the commands that ran.
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
     /// The ids of the client's ops.
     pub(crate) op_ids: OpIds,
-    /// The random seeds that the client knows.
+    /// Which seeds of blocks of ticks were sent to the client.
     pub(crate) seeds: RevealedSeeds,
-    /// The first use of each ability whose seed the client does not have.
+    /// For each ability, the number of the first use whose seed was not sent to the client.
     pub(crate) revealed_uses: BTreeMap<UsedAbility, u32>,
     pub(crate) verdicts: Vec<Verdict>,
     /// Rejected commands whose `OnMispredicted` may still run, the oldest first.
@@ -147,18 +147,20 @@ pub(crate) struct Peer {
     pub(crate) views: ObserverStream,
     pub(crate) packets: Bucket,
     pub(crate) commands: Bucket,
-    /// By how many ticks the newest packet was early.
+    /// The number of ticks by which the newest packet of the client arrived early.
     pub(crate) slack: i32,
-    /// Run-time definitions that were queued.
+    /// The number of run-time definitions that were queued for the client.
     pub(crate) defined: u32,
-    /// Definitions in flight: each message, and how many definitions have arrived with it.
+    /// Messages in flight that contain definitions, each with the number of definitions that the client has once the
+    /// message arrives.
     pub(crate) defining: VecDeque<(Receipt, u32)>,
-    /// Run-time definitions that have arrived.
+    /// The number of run-time definitions that have arrived at the client.
     pub(crate) arrived: u32,
     /// Bytes received and not yet answered before the client has joined: until then the client never gets more bytes
     /// than it sent.
     pub(crate) credit: usize,
-    /// The hashes of new rules that the client has not reported. Until then, the client cannot read payloads.
+    /// The hashes of new rules that were sent to the client and that it has not reported back. While there are any, the
+    /// client cannot read payloads.
     pub(crate) awaited_rules: VecDeque<u64>,
     /// The welcome message once it is queued. Until the welcome arrives, the client cannot read payloads.
     pub(crate) welcome: Option<Receipt>,
@@ -204,8 +206,8 @@ impl Peer {
         }
     }
 
-    /// Keeps a command until its tick; `bytes` are its encoded form. A resent command is ignored. A rejected command
-    /// stays rejected.
+    /// Keeps a command until its tick; `bytes` are its encoded form. A resent copy of a known command is ignored, so a
+    /// command that was rejected stays rejected.
     pub(crate) fn keep(
         &mut self,
         command: &Command,
@@ -315,7 +317,8 @@ impl Peer {
         self.rejected.push_back(command.clone());
     }
 
-    /// Returns whether a rejected command could have activated an ability. If so, the command is removed from the list.
+    /// Returns whether the command with this key was rejected and could have activated `ability`. If so, the command is
+    /// removed from the list of rejected commands.
     pub(crate) fn take_rejected(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
         let Some(at) = self.rejected.iter().position(|c| (c.base, c.sub) == key) else { return false };
         let could_activate = match self.rejected[at].request {
@@ -344,7 +347,7 @@ impl Peer {
         self.count_rejection_as(reason, reason, now);
     }
 
-    /// Counts a rejection, which the anomaly score counts with another reason.
+    /// Counts a rejection for `reason` in the counters and for `scored` in the anomaly score.
     pub(crate) fn count_rejection_as(&mut self, reason: RejectReason, scored: RejectReason, now: SimTime) {
         self.rejections.add(reason);
         // A client that does not have the new rules yet follows the old ones.

@@ -110,8 +110,9 @@ fn read_baseline(from: &mut BitReader, tick: Tick, previous: Option<Option<Tick>
     Ok(Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32)))
 }
 
-/// Returns the reason that counts for the anomaly score. After an outage, a client sends its newest commands first, so an
-/// older command may arrive when its number is no longer accepted. That command is late, which is no offence.
+/// Returns the reason that counts for the anomaly score. After an outage, a client sends its newest commands first, so
+/// an older command may arrive when its number is no longer accepted. That command counts as late, which does not raise
+/// the score.
 fn scored_reason(reason: RejectReason, command: &Command, now: Tick, limits: TickLimits) -> RejectReason {
     let is_late = check_tick(command.tick, now, limits.max_early, limits.max_late) == Err(RejectReason::Past);
     if reason == RejectReason::Key && is_late { RejectReason::Past } else { reason }

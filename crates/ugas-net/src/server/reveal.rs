@@ -1,8 +1,8 @@
 //! When the server reveals the seeds of blocks of ticks.
 //!
 //! A client needs the seed of a tick to predict the rolls of due work, and it predicts ticks that the server has not
-//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent
-//! at once and then twice per block until the client has acknowledged it.
+//! simulated. The server therefore reveals the seeds of all blocks that start within the time [`ahead`] after its own
+//! tick. The server sends a seed at once and then twice per block until the client acknowledges it.
 
 use crate::rolls::{Blocks, MAX_SEEDS};
 use crate::types::Tick;
@@ -13,16 +13,16 @@ use ugas_core::SimTime;
 pub(crate) const MIN_AHEAD: SimTime = SimTime::millis(500);
 /// The longest time by which seeds are revealed ahead of the server's tick.
 pub(crate) const MAX_AHEAD: SimTime = SimTime::millis(1000);
-/// The part of the time that does not depend on the round trip: the client's lead for jitter, and resent packets.
+/// The time that is added to the round trip. It covers the client's lead against jitter, and packets that are resent.
 const MARGIN: SimTime = SimTime::millis(250);
 
-/// Returns by how much seeds are revealed ahead of the server's tick. A packet arrives when the client is about a round
-/// trip ahead of the packet's tick.
+/// Returns how far ahead of its own tick the server reveals seeds. The time depends on the round trip, because the
+/// client is about a round trip ahead of a packet's tick when the packet arrives.
 pub(crate) fn ahead(round_trip: SimTime) -> SimTime {
     (round_trip + MARGIN).clamp(MIN_AHEAD, MAX_AHEAD)
 }
 
-/// Which seeds of its random stream a client has.
+/// Which seeds of blocks of ticks were added to the sim, sent to the client and acknowledged by it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RevealedSeeds {
     /// The first block whose seed the sim does not have.
@@ -34,13 +34,14 @@ pub(crate) struct RevealedSeeds {
 }
 
 impl RevealedSeeds {
-    /// Starts at the oldest tick of which commands are accepted.
+    /// Creates the record for a new client. The sim needs seeds from the oldest tick whose commands are accepted; the
+    /// client needs them from the current block on.
     pub(crate) fn start(blocks: Blocks, now: Tick, max_late: u32) -> RevealedSeeds {
         let current = blocks.of(now);
         RevealedSeeds { next: blocks.of(now.minus(max_late)), unacked: current, unsent: current }
     }
 
-    /// Returns the blocks that the sim needs up to a tick and does not have.
+    /// Returns the blocks up to a tick whose seeds the sim does not have yet, and records that it gets them.
     pub(crate) fn take_new(&mut self, blocks: Blocks, tick: Tick) -> Range<u32> {
         let until = blocks.of(tick).saturating_add(1);
         let new = self.next.min(until)..until;
@@ -48,7 +49,8 @@ impl RevealedSeeds {
         new
     }
 
-    /// Returns the blocks to reveal in a packet of a tick.
+    /// Returns the blocks whose seeds a packet of this tick contains: unacknowledged ones, up to `ahead_ticks` after
+    /// the tick.
     pub(crate) fn take_unsent(&mut self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
         let until = blocks.of(tick.plus(ahead_ticks)).saturating_add(1);
         if until <= self.unsent && !blocks.is_resend_tick(tick) {

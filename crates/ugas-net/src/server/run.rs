@@ -41,7 +41,7 @@ impl Server {
         self.collect();
     }
 
-    /// Gives the sim the seeds of a client's rolls up to the current tick.
+    /// Adds the seeds of a client's blocks of ticks to the sim, up to the current tick.
     fn extend_stream(&mut self, id: PeerId) {
         let Some(p) = self.peers.get_mut(&id).filter(|p| p.phase == Phase::Playing) else { return };
         let (client, first) = (p.number.client, p.first_owned());
@@ -88,11 +88,14 @@ impl Server {
                 }
             };
             let before = self.sim.facts().list.len();
-            // A release may be older than the limit. Its id is that of the oldest tick that is allowed.
+            // A release or a cancel may be older than the limit. Its id is that of the oldest tick that is allowed.
             let tick = command.tick.max(self.oldest_tick());
             let Some(p) = self.peers.get_mut(&id) else { return };
             let op_id = p.op_ids.next(&self.sim, p.number.client, tick, &command.request);
-            let result = self.run_command(id, &command, op_id);
+            let result = match p.op_ids.is_taken(op_id) {
+                true => Err((RejectReason::CommandRate, Refusal::Authority)),
+                false => self.run_command(id, &command, op_id),
+            };
             let facts = &self.sim.facts().list;
             // A log that overflowed was cleared.
             let new = facts.get(before..).unwrap_or(facts);
@@ -132,7 +135,9 @@ impl Server {
         if command.tick < p.last_tick && command.sub < MOVE_SUB {
             return Err((RejectReason::Key, Refusal::Authority));
         }
-        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.tick_length));
+        // A release or a cancel may be older than the limit. It takes effect as of the oldest tick that is allowed.
+        let tick = command.tick.max(self.oldest_tick());
+        let (now, claimed) = (self.sim.now(), tick.minus(1).time(self.config.tick_length));
         let validator = CommandValidator {
             sim: &self.sim,
             owned: &p.owned,
@@ -182,8 +187,8 @@ impl Server {
         }
     }
 
-    /// Returns the rejection of a command. A hit at the wrong distance is no offence if one of the controllers jumped, or
-    /// if the client did not know yet that a move was rejected.
+    /// Returns the rejection of a command. A hit at the wrong distance does not raise the anomaly score if one of the
+    /// controllers jumped, or if the client did not know yet that a move was rejected.
     fn excuse_hit(&self, request: &Request, (reason, refusal): (RejectReason, Refusal)) -> (RejectReason, Refusal) {
         let Request::Complete { key, answer } = request else { return (reason, refusal) };
         let is_displaced = |who: ControllerId| {
@@ -289,8 +294,9 @@ impl Server {
     }
 
     /// Queues confirmations for clients: the changes that their commands made to remote actors and to their own
-    /// controllers. Changes that are hidden from a client are not confirmed to it. A client that does not know yet that
-    /// an actor is no longer relevant to it may have predicted the change; it is told that the change stays unknown.
+    /// controllers. Changes that are hidden from a client are not confirmed to it. If an actor stopped being relevant
+    /// to a client only recently, the client may still have predicted the change; the server then reports to the client
+    /// that the change stays unknown.
     pub(super) fn queue_confirmations(&mut self, facts: &Facts) {
         let may_be_predicted = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
         let Server { peers, store, sim, hidden, tick, config, .. } = self;
@@ -335,20 +341,28 @@ impl Server {
                 continue;
             }
             self.store.remove(who);
-            // An owned controller may return.
-            if !self.peers.values().any(|p| p.owned.contains(&who)) {
-                self.modes.remove(&who);
-                self.interest.set_always_relevant(who, false);
-                self.kept_movement.remove(&who);
-                self.remove_uses(who);
-            }
+            self.forget(who);
+        }
+        // Controllers in mode `None` are not in the store.
+        let kept = self.modes.keys().chain(self.kept_movement.keys()).copied();
+        let removed: Vec<ControllerId> = kept.filter(|&who| !self.sim.exists(who)).collect();
+        removed.into_iter().for_each(|who| self.forget(who));
+    }
+
+    /// Removes what the server keeps about a controller that left the sim. A controller that a client owns may return.
+    fn forget(&mut self, who: ControllerId) {
+        if !self.peers.values().any(|p| p.owned.contains(&who)) {
+            self.modes.remove(&who);
+            self.interest.set_always_relevant(who, false);
+            self.kept_movement.remove(&who);
+            self.remove_uses(who);
         }
     }
 }
 
 /// Returns the abilities of the client's controllers that an op activated. An activation that waits for its validation
-/// counts: the client has predicted it, and its facts stay undecided until the answer. `validate` is the task kind of
-/// the request to validate.
+/// is included: the client has predicted it, and its facts are neither confirmed nor undone before the host answers.
+/// `validate` is the kind of the task that requests the validation.
 fn activated(
     facts: &[Fact],
     op_id: OpId,

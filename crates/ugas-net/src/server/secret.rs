@@ -1,7 +1,7 @@
-//! The random seeds of clients. Each connection has a seed for each block of ticks, and each controller has a seed for
-//! each use of its abilities, so that clients can predict their own random rolls. The seeds are derived from a secret
-//! with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive neither the secret nor another
-//! seed.
+//! The random seeds of clients. Each client has a seed for each block of ticks, which depends on its first owned
+//! controller, and each ability of a controller has a seed for each use, so that clients can predict their own random
+//! rolls. The seeds are derived from a secret with SipHash-2-4, a keyed hash function: a client that knows some seeds
+//! can derive neither the secret nor another seed.
 
 use crate::types::Tick;
 use std::fmt;
@@ -46,13 +46,13 @@ impl Secret {
         sip(&self.0, &message) as u32
     }
 
-    /// Returns the seed of a use of a controller's abilities.
+    /// Returns the seed of the use `number` of an ability.
     pub(crate) fn seed_of_use(&self, used: UsedAbility, number: u32) -> u32 {
         self.hash_of_ability(used, 1, number) as u32
     }
 
-    /// Returns the number of the first use of an ability whose numbers start at a tick. Numbers start anywhere, so that a
-    /// controller that was removed and returns does not repeat its rolls.
+    /// Returns the number that the first use of an ability gets, if the server starts to number the uses at this tick.
+    /// The number depends on the tick, so that a controller that was removed and returns does not repeat its rolls.
     pub(super) fn first_use(&self, used: UsedAbility, tick: Tick) -> u32 {
         (self.hash_of_ability(used, 2, tick.0) >> 33) as u32
     }

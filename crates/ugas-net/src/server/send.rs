@@ -18,10 +18,11 @@ use ugas_core::{AttributeId, ControllerId, Sim, SimTime, UsedAbility};
 /// The loss rate, per thousand packets, at or above which updates are resent without waiting for a loss report.
 const LOSSY: u32 = 50;
 
-/// How many confirmations in flight a packet repeats.
+/// How many of the newest confirmations that are in flight a packet repeats.
 const REPEATED: usize = 16;
 
-/// The bytes in the reliable stream above which definitions wait.
+/// If more bytes than this wait in the reliable stream, run-time definitions are queued later, so that other messages
+/// do not wait for them.
 const BULK: usize = 8 * 1024;
 
 impl Server {
@@ -150,7 +151,7 @@ impl Server {
     }
 }
 
-/// Messages for the reliable stream that were made while a packet was written.
+/// Messages for the reliable stream that were created while a packet was written.
 #[derive(Default)]
 struct QueuedMessages {
     /// States of owned controllers that did not fit, with the row of each.
@@ -287,7 +288,7 @@ fn write_verdicts(out: &mut BitWriter, sim: &Sim, verdicts: &[Verdict], sent: &m
     }
 }
 
-/// Returns the highest number of bits of a verdict. An ability without numbers of uses takes less.
+/// Returns the highest number of bits that a verdict can need. An ability whose uses are not numbered needs fewer bits.
 fn verdict_bits(v: &Verdict) -> usize {
     let activated = || v.activated.iter().map(|a| uint_bits(a.0 as u64) + 1 + USE_BITS as usize).sum::<usize>();
     let result = if v.rejected { 0 } else { uint_bits(v.activated.len() as u64) + activated() };

@@ -1,4 +1,4 @@
-//! The seeds of the rolls of clients' commands.
+//! The seeds from which the commands of clients draw their random numbers.
 //!
 //! The uses of an ability are numbered ([`ugas_core::UsedAbility`]), and each number has a seed. The server reveals the
 //! seeds of the next uses in the reliable stream, so that the client can predict their rolls. The numbers belong to the
@@ -10,18 +10,18 @@ use crate::message::{ToClient, encode};
 use crate::types::PeerId;
 use ugas_core::{AbilityId, ControllerId, UsedAbility};
 
-/// The number of seeds that the client has at most before it needs them.
+/// The number of next uses of an ability whose seeds the server reveals to the client.
 const AHEAD: u32 = 16;
-/// The server reveals more seeds when the client has less than this number.
+/// The server reveals more seeds of an ability when the client has the seeds of fewer next uses than this number.
 const LOW: u32 = 10;
 
 impl Server {
-    /// Returns whether any rule may roll.
+    /// Returns whether any rule may draw random numbers.
     fn may_roll(&self) -> bool {
         self.sim.rules().may_roll() || self.sim.remote().definition_count() > 0
     }
 
-    /// Gives the sim the seeds of the next uses of an ability.
+    /// Adds the seeds of the next [`AHEAD`] uses of an ability to the sim.
     fn extend_uses(&mut self, used: UsedAbility) {
         let next = self.sim.remote().next_use(used).unwrap_or_else(|| self.secret.first_use(used, self.tick));
         let end = self.use_ends.entry(used).or_insert(next);
@@ -33,7 +33,7 @@ impl Server {
         }
     }
 
-    /// Reveals the seeds of the next uses of an ability to a client that has few of them.
+    /// Sends a client the seeds of the next uses of an ability, if the client has fewer than [`LOW`] of them.
     fn reveal_uses(&mut self, id: PeerId, used: UsedAbility) {
         let Some(next) = self.sim.remote().next_use(used) else { return };
         let Some(p) = self.peers.get_mut(&id) else { return };
@@ -50,7 +50,7 @@ impl Server {
         }
     }
 
-    /// Reveals more seeds of the abilities that rolled in a tick.
+    /// Reveals more seeds of the abilities that drew random numbers for a use since the last tick.
     pub(super) fn reveal_used(&mut self) {
         let mut recent = std::mem::take(&mut self.used);
         self.sim.remote_mut().take_used(&mut recent);

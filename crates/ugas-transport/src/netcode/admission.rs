@@ -1,4 +1,4 @@
-//! Screens the packets of addresses that are not peers, before netcode processes them.
+//! Decides which packets from unknown addresses netcode may process.
 //!
 //! Netcode stores data for every valid request, so each request is checked first:
 //!
@@ -27,12 +27,12 @@ use crate::token::{Token, TransportKind};
 
 /// The time from the request of a client until it must have answered the challenge.
 const PENDING_LIFETIME: Duration = Duration::from_secs(20);
-/// The packets per second of an address that is not a peer yet. Netcode sends four.
+/// The maximum number of packets per second that a pending address may send. A netcode client sends four.
 const PENDING_RATE: u32 = 20;
 /// The maximum number of pending addresses, the same as in netcode.
 const MAX_PENDING: usize = 4_096;
 
-/// A request that netcode may decide about.
+/// A decrypted connection request that passed the checks. Netcode processes it unless the listener refuses it.
 #[derive(Clone)]
 pub(crate) struct Candidate {
     pub(crate) client: u64,
@@ -41,16 +41,17 @@ pub(crate) struct Candidate {
     pub(crate) is_rejoin: bool,
     /// The expiry that is passed to netcode.
     expiry: u64,
-    /// The key and the authentication code of the request as it was received, to recognise repetitions.
+    /// The key of the request as it was received; `received_tag` is its authentication code. Both serve to recognise
+    /// repetitions of the request.
     sealed_with: SessionKey,
     received_tag: [u8; 16],
 }
 
-/// What to do with a packet.
+/// What the listener must do with a packet from an address that is not a peer.
 pub(crate) enum Screened {
-    /// Netcode processes the packet, which has this length now.
+    /// Netcode processes the packet. The length is that of the packet in the buffer, which may have been rewritten.
     Process(usize),
-    /// Netcode processes the request, which has this length now, unless the listener refuses it.
+    /// Netcode processes the rewritten request in the buffer, which has this length, unless the listener refuses it.
     Request(usize, Box<Candidate>),
     /// The sender receives a cookie.
     Cookie([u8; COOKIE_PACKET]),
@@ -112,7 +113,7 @@ impl Admission {
         });
     }
 
-    /// Screens a packet of an address that is not a peer.
+    /// Checks a packet from an address that is not a peer, and decides what the listener must do with it.
     pub(crate) fn screen(
         &mut self,
         kind: TransportKind,
@@ -171,7 +172,7 @@ impl Admission {
     }
 
     /// Decrypts a request. `issued` is the time of its cookie: repetitions of a request have the same cookie and must
-    /// give the same expiry, because netcode would take them for another token.
+    /// get the same expiry, because netcode would treat a request with another expiry as another token.
     fn screen_request(&mut self, buffer: &mut [u8; MAX_PACKET], length: usize, issued: Option<u64>) -> Screened {
         let packet = &buffer[..length];
         let is_rejoin = packet.first() == Some(&REJOIN_KIND);
@@ -203,7 +204,7 @@ impl Admission {
         }
     }
 
-    /// Screens a packet of a pending address. Its request may be repeated, but not exchanged for another.
+    /// Checks a packet from a pending address. The address may repeat its request, but may not send a different one.
     fn screen_pending(
         &mut self,
         kind: TransportKind,
@@ -262,7 +263,8 @@ impl Admission {
         self.pending.remove(&(kind, who));
     }
 
-    /// Records that a peer is trusted, so that its request does not count against the rate of its address.
+    /// Records that a peer was confirmed ([`Listener::confirm`](crate::Listener::confirm)): its request no longer
+    /// counts toward the rate limit of its address.
     pub(crate) fn trusted(&mut self, who: SocketAddr) {
         self.rates.give_back(who.ip());
     }

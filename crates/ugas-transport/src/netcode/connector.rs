@@ -100,8 +100,8 @@ impl Connector {
         })
     }
 
-    /// Returns the token with which this player can connect again ([`rejoin`](Self::rejoin)). To connect again after a
-    /// crash, the host must store it in a file that only the player can read.
+    /// Returns the rejoin ticket of this connection. [`rejoin`](Self::rejoin) uses it to replace the connection after
+    /// it was lost. To be able to rejoin after a crash, store the ticket in a file that only the player can read.
     pub fn ticket(&self) -> &Token {
         &self.ticket
     }
@@ -151,7 +151,7 @@ impl Connector {
         Ok(())
     }
 
-    /// Repeats the last request with the cookie, once. Netcode repeats it later if necessary.
+    /// Sends the last request again, with the cookie. If this packet is lost, netcode repeats the request.
     fn repeat_request(&mut self) {
         if let Some(cookie) = &self.cookie
             && !self.request.is_empty()

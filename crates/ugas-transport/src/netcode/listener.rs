@@ -23,7 +23,7 @@ use crate::transport::{CloseReason, Event, ServerTransport};
 /// The time without packets after which another token of the same player with the same expiry replaces a connection. A
 /// connected client sends at least four packets per second.
 const SILENCE: Duration = Duration::from_millis(750);
-/// The age from which a peer that is not confirmed can be replaced when the server is full.
+/// The minimum age of an unconfirmed peer that a new peer may replace when the server is full.
 const MIN_AGE: Duration = Duration::from_secs(1);
 
 /// The peers that may connect.
@@ -158,8 +158,9 @@ impl Listener {
         Ok(Token::issue(&key, self.config.protocol, who, now, lifetime)?)
     }
 
-    /// Confirms that a peer is a player of the host, for example when its first message was valid. A host that sets
-    /// [`Limits::confirm_timeout`] must confirm each peer in this time.
+    /// Confirms that a peer is a player of the host, for example after its first message was valid. If
+    /// [`Limits::confirm_timeout`] is set, the host must confirm each peer within this time; if not, the listener
+    /// confirms each peer itself.
     pub fn confirm(&mut self, peer: PeerId) {
         let Some(peer) = self.peers.get_mut(&peer).filter(|peer| !peer.is_confirmed) else { return };
         peer.is_confirmed = true;

@@ -1,4 +1,4 @@
-//! A check of packets before they are decoded.
+//! Checks packets before `renetcode2` decodes them.
 //!
 //! `renetcode2` 1.0 trusts the lengths in a packet. Three kinds of packets cause a panic in `renetcode2`: a packet with
 //! a sequence number of nine bytes or more, a packet that ends before its authentication tag, and a packet with a
@@ -15,11 +15,12 @@ pub(super) const REQUEST_LENGTH: usize = 1 + 13 + 8 + 8 + 24 + 1_024;
 const KINDS: u8 = 7;
 
 // Three kinds of packets in addition to those of netcode.
-/// A server sends a cookie: the kind, then the cookie.
+/// The kind (first byte) of a packet in which the server sends a cookie. The cookie follows.
 pub(super) const COOKIE_KIND: u8 = 7;
-/// A client repeats its request with the cookie: the kind, the cookie, then the request.
+/// The kind of a packet in which a client repeats its request with the cookie. The cookie follows, then the request.
 pub(super) const COOKIE_REQUEST_KIND: u8 = 8;
-/// A client that was connected asks to connect again: the kind, the number of the player, then the request.
+/// The kind of a packet in which a client that was connected requests to connect again. The number of the player
+/// follows, then the request.
 pub(super) const REJOIN_KIND: u8 = 9;
 /// The length of a cookie: time, number and authentication code.
 pub(super) const COOKIE_LENGTH: usize = 8 + 8 + 16;

@@ -24,7 +24,7 @@ const MAX_UNUSED: usize = 1_024;
 pub(crate) struct Ticket {
     pub(crate) key: SessionKey,
     pub(crate) user_data: Box<[u8; NETCODE_USER_DATA_BYTES]>,
-    /// When the player's token expires, and its authentication code.
+    /// When the player's token expires. `tag` is the authentication code of the token.
     pub(crate) expiry: u64,
     pub(crate) tag: [u8; 16],
     /// The time in the last request that was accepted.

@@ -1,6 +1,6 @@
-//! Which connection is closed when too many of them have not become peers. A new connection of an address that has many
-//! connections replaces one of the same address, and a connection that has sent a request stays longer than a silent
-//! one.
+//! Decides which connection to close when too many connections have not become peers. A new connection of an address
+//! that has many connections replaces one of the same address, and a connection that has sent a request stays longer
+//! than a silent one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,17 +24,18 @@ pub(crate) fn to_evict(waiting: &[Waiting], newcomer: IpAddr, limits: &Limits) -
     for connection in waiting {
         *counts.entry(network_of(connection.who.ip())).or_default() += 1;
     }
-    let newcomer = network_of(newcomer);
-    let own = counts.get(&newcomer).copied().unwrap_or(0);
-    let network = if own >= limits.handshakes_per_address {
-        newcomer
+    let count_of = |address: IpAddr| counts.get(&network_of(address)).copied().unwrap_or(0);
+    let is_candidate: &dyn Fn(&&Waiting) -> bool = if count_of(newcomer) >= limits.handshakes_per_address {
+        &|connection| network_of(connection.who.ip()) == network_of(newcomer)
     } else if waiting.len() >= limits.handshakes {
-        counts.into_iter().max_by_key(|&(_, count)| count)?.0
+        let most = counts.values().copied().max()?;
+        &move |connection| count_of(connection.who.ip()) == most
     } else {
         return None;
     };
-    let of_network = waiting.iter().filter(|connection| network_of(connection.who.ip()) == network);
-    of_network
+    // Among equal networks the choice must not depend on the address: an honest player would always be the one.
+    let candidates = waiting.iter().filter(is_candidate);
+    candidates
         .min_by_key(|connection| (connection.has_request, Reverse(connection.age)))
         .map(|connection| connection.who)
 }
@@ -66,5 +67,8 @@ mod tests {
         let stranger = IpAddr::from([127, 0, 0, 9]);
         assert_eq!(to_evict(&all, stranger, &limits(4, 4)), Some(all[2].who));
         assert_eq!(to_evict(&all, stranger, &limits(5, 4)), None);
+        // One connection of each address: a silent one, the oldest first, whatever its address.
+        let equal = [waiting(1, 1, false, 2), waiting(2, 1, false, 4), waiting(3, 1, false, 3), waiting(4, 1, true, 9)];
+        assert_eq!(to_evict(&equal, stranger, &limits(4, 4)), Some(equal[1].who));
     }
 }

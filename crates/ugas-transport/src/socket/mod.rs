@@ -37,8 +37,8 @@ pub(crate) trait ServerSocket: Send {
     /// Records that a player connected from this address.
     fn joined(&mut self, _who: SocketAddr) {}
 
-    /// Records that the player at this address is trusted, so that its connection does not count against the rate of
-    /// its address.
+    /// Records that the peer at this address was confirmed ([`Listener::confirm`](crate::Listener::confirm)): its
+    /// connection no longer counts toward the rate limit of the address.
     fn trusted(&mut self, _who: SocketAddr) {}
 
     /// Closes the connection to this address.

@@ -127,7 +127,8 @@ impl Flow<'_> {
         let at = self.row(slot).grants.iter().position(|g| g.ability == ability).ok_or(Refusal::NotGranted)?;
         let request = ActivationRequest { target, origin_id: self.cause.root.0, event: None, source: None };
         let seq = self.push_activation(slot, at, request);
-        self.run_list(slot, seq, ListKind::Mispredicted);
+        // A client can get any of its commands rejected, and so could skip the rolls that it knows.
+        self.with_chosen_rolls(|flow| flow.run_list(slot, seq, ListKind::Mispredicted));
         self.drop_activation(slot, seq);
         Ok(())
     }

@@ -73,7 +73,7 @@ impl Flow<'_> {
                 if a.targets.is_empty() {
                     a.target = crate::Target::None;
                 }
-                a.hit = answer.hit.clone().map(Box::new);
+                a.hit = answer.hit.clone().filter(|_| !too_far).map(Box::new);
             }
         }
         self.finish_task(slot, def, seq, TaskResult::Completed, value);

@@ -34,7 +34,7 @@ pub(crate) enum Strategy {
     Movement,
     /// Cancels abilities and activates them again.
     Cancel,
-    /// Claims the earliest tick for each command, or a future tick.
+    /// Claims the earliest tick for each command, or a future tick. Holds inputs and releases them as of an old tick.
     Ticks,
     /// Reports hits that did not happen.
     Hits,
@@ -111,7 +111,8 @@ impl<'l> Cheater<'l> {
         let who = *dice.pick(&self.own);
         let mut forged = self.strategic(server, connection, who, dice);
         let is_pure = matches!(self.strategy, Strategy::Honest | Strategy::Foresight);
-        if !is_pure && dice.percent(15) {
+        let is_waiting = self.strategy == Strategy::Ticks && forged.is_empty();
+        if !is_pure && !is_waiting && dice.percent(15) {
             let noise = self.noise(sim, who, dice);
             // Only two strategies move, so that the others are not stopped for it.
             let moves = matches!(noise.request, Request::Move { .. });
@@ -189,6 +190,11 @@ impl<'l> Cheater<'l> {
                 let early = dice.percent(10);
                 let claimed = server.tick().plus(1);
                 let tick = if early { claimed.plus(dice.roll(30) as u32) } else { claimed.minus(self.late) };
+                if let Some(&input) = sim.held_inputs(who).unwrap_or_default().first() {
+                    // The release of a held input may be as old as the last command: the cheater sends nothing else.
+                    let release = Forged { tick: Some(Tick(0)), ..Request::Release { who, input }.into() };
+                    return dice.percent(4).then_some(release).into_iter().collect();
+                }
                 play(self, dice).into_iter().map(|one| Forged { tick: Some(tick), ..one }).collect()
             }
             Strategy::Foresight if self.limits.chances.is_empty() => play(self, dice).into_iter().collect(),

@@ -1,6 +1,6 @@
 //! Rules with one ability for each thing that the shipped packs do not have and that a client could exploit: a rare
 //! random reward, a wind-up that an animation ends, a recovery that the client may not cancel, a commit at the hit, a
-//! budget of applications by the client, and answers that the client may give only later, or not, or only without a
+//! commit when the input is released, a budget of applications by the client, and answers that the client may give only later, or not, or only without a
 //! timeline.
 
 use std::collections::BTreeMap;
@@ -52,6 +52,8 @@ pub(crate) fn docs() -> Vec<Doc> {
         Effect::infinite("GE_Shield").grants("State.Shielded").into(),
         Effect::lasting("GE_BoltCooldown", 0.5).grants("Cooldown.Bolt").into(),
         Effect::lasting("GE_LuckyCooldown", 0.25).grants("Cooldown.Lucky").into(),
+        Effect::instant("GE_Loose").add("Health", -35.0).into(),
+        Effect::lasting("GE_LooseCooldown", 1.0).grants("Cooldown.Loose").into(),
         Effect::lasting("GE_JudgeCooldown", 1.0).grants("Cooldown.Judge").into(),
         Timeline::new("TL_Windup", 1.0).montage("Anim_Windup").into(),
         luck.into(),
@@ -103,6 +105,14 @@ fn abilities() -> Vec<Ability> {
             .task(task("PlayMontage").param("MontageToPlay", "Anim_Windup"))
             .task(task("WaitMontageEnded").param("Montage", "Anim_Windup").param("ClientAnswers", true))
             .task(to_target("GE_Swing")),
+        // A shot that commits when the input is released.
+        Ability::new("GA_Loose")
+            .range(30.0)
+            .manual()
+            .cooldown("GE_LooseCooldown")
+            .task(task("WaitInputRelease"))
+            .task(task("CommitAbility"))
+            .task(to_target("GE_Loose")),
         smash,
         shield,
     ]
@@ -129,6 +139,7 @@ GrantedAbilities:
   - {AbilityClass: GA_Kick, Level: 1}
   - {AbilityClass: GA_Smash, Level: 1}
   - {AbilityClass: GA_Shield, Level: 1, InputID: Ability2}
+  - {AbilityClass: GA_Loose, Level: 1, InputID: Ability3}
 ReplicationMode: Mixed
 ---
 Kind: gameplay_controller

@@ -18,7 +18,7 @@ const LONG: u8 = 1 << 6;
 const DELAY: u8 = 1 << 7;
 /// The shortest delay of an ack that is written.
 pub(super) const MIN_ACK_DELAY: SimTime = SimTime::millis(250);
-/// The bytes of a full packet number: few enough that sums do not overflow.
+/// The number of bytes of a full packet number. With six bytes, sums of packet numbers do not overflow.
 const NUMBER_BYTES: usize = 6;
 /// The largest distance, in numbers and ticks, to the last acknowledged packet at which the short form is used.
 pub(super) const SHORT_RANGE: u64 = 1 << 14;

@@ -96,7 +96,7 @@ impl Sent {
         sample
     }
 
-    /// Decides a packet: it arrived or was lost.
+    /// Records that a packet arrived or was lost.
     fn close(&mut self, index: usize, arrived: bool, outbox: &mut Outbox) {
         let Some(packet) = self.packets.get_mut(index) else { return };
         if !std::mem::replace(&mut packet.open, false) {
@@ -121,7 +121,7 @@ impl Sent {
         self.lost / (LOSS_SCALE / 1000)
     }
 
-    /// Drops decided packets from the front.
+    /// Drops the oldest packets that arrived or were lost.
     fn drop_closed(&mut self) {
         while let Some(packet) = self.packets.front()
             && !packet.open

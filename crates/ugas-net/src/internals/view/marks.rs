@@ -24,7 +24,7 @@ pub(super) struct Mark<T> {
     pub(super) at: Tick,
 }
 
-/// By rising key.
+/// The marks of a set, sorted by key.
 #[derive(Clone, Debug)]
 pub(super) struct Marks<T> {
     list: Vec<Mark<T>>,

@@ -18,7 +18,7 @@ pub(super) struct Scratch {
     effects: Vec<ProxyEffect>,
 }
 
-/// Where the section for clients at a tick is stored.
+/// Where the section for clients that have the state of a tick is stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memo {
     pub(super) since: Tick,
@@ -35,8 +35,8 @@ pub(super) struct Record {
     effects: Marks<ProxyEffect>,
     bursts: Vec<Burst>,
     counter: BurstCounter,
-    /// The tick before which a client gets a full section: the shape is of this tick, or removed items are no longer
-    /// kept.
+    /// A client whose last state is older than this tick gets a full section: the shape changed at this tick, or
+    /// records of items that were removed before it are no longer kept.
     pub(super) full: Tick,
     /// The tick of the last change of its shape.
     pub(super) shaped: Tick,

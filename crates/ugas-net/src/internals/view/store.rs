@@ -37,7 +37,7 @@ pub struct ReplicationStore {
     shapes: Shapes,
     length: SimTime,
     tick: Tick,
-    /// Rising.
+    /// The replicated controllers, sorted by id.
     ids: Vec<ControllerId>,
     /// The slot of each id. A controller keeps its slot until it is removed; the following lists are by slot.
     slots: Vec<u32>,
@@ -58,7 +58,7 @@ pub struct ReplicationStore {
     free: Vec<u32>,
     /// Slots that were filled, cleared, changed or moved in the last tick and in this one.
     changes: Vec<u32>,
-    /// How many of them are of the last tick, and how many there were before.
+    /// How many of `changes` are of the last tick. `first_change` is the change count at the first of `changes`.
     old_changes: usize,
     first_change: u64,
     /// Slots that were filled or cleared in the last tick and in this one, with the same counts.

@@ -133,6 +133,19 @@ fn a_calculation_reads_the_distance_that_the_server_measured() {
 }
 
 #[test]
+fn a_hit_without_a_target_has_the_distance_of_its_position() {
+    // The rogue stands at 10. The effect on its owner costs as much health as the distance.
+    for (position, damage) in [(None, 0.0), (Some([60.0, 0.0, 0.0]), 50.0), (Some([600.0, 0.0, 0.0]), 0.0)] {
+        let ([mut rig, _], key) = waiting("GA_Probe");
+        let hit = Some(Hit { position, distance: Some(400.0), tags: Vec::new() });
+        let before = rig.health(rig.rogue);
+        rig.ask(Request::Complete { key, answer: Answer { hit, ..Answer::default() } });
+        assert_eq!(rig.server.sim().tasks(rig.rogue).unwrap().len(), 0);
+        assert_eq!(before - rig.health(rig.rogue), damage, "{position:?}");
+    }
+}
+
+#[test]
 fn the_host_decides_about_hits_that_the_sim_cannot_know() {
     for (decision, rejected) in [(PolicyDecision::BuiltIn, 1), (PolicyDecision::Reject, 1), (PolicyDecision::Accept, 0)]
     {

@@ -34,6 +34,31 @@ fn a_global_cooldown_rejects_every_ability_of_its_group() {
     });
 }
 
+/// A release is never too late, but it takes effect as of the oldest tick that is allowed: its commit does not start a
+/// cooldown in the distant past.
+#[test]
+fn an_old_release_does_not_shorten_a_cooldown() {
+    let mut rig = Rig::new();
+    let (who, input, target) = (rig.rogue, super::rig::DRAW, Target::Controller(rig.foe));
+    let mut hits = Vec::new();
+    for _ in 0..6 {
+        let press = rig.command(Request::Press { who, input, target });
+        let tick = press.tick;
+        rig.give(&[press]);
+        (0..110).for_each(|_| rig.step());
+        let release = rig.command(Request::Release { who, input });
+        rig.give(&[Command { tick, ..release }]);
+        let health = rig.health(rig.foe);
+        rig.step();
+        // Ann's hits are smaller.
+        if rig.health(rig.foe) <= health - 25.0 {
+            hits.push(rig.server.tick().0);
+        }
+    }
+    // A cooldown of 3 s is 180 ticks, of which a late command may spare 15.
+    assert!(hits.len() >= 2 && hits.windows(2).all(|pair| pair[1] - pair[0] >= 165), "{hits:?}");
+}
+
 #[test]
 fn ticks_too_far_in_the_future_are_rejected() {
     refused(&[(RejectReason::Future, 3)], |rig| {

@@ -40,6 +40,19 @@ fn a_controller_moves_at_most_its_speed_plus_the_burst() {
 }
 
 #[test]
+fn a_new_connection_starts_with_the_budget_that_the_old_one_left() {
+    let mut rig = Rig::with(MovementConfig { max_speed: 600.0, ..MovementConfig::default() });
+    let (from, begun) = (place(&rig), rig.server.tick());
+    for _ in 0..8 {
+        (0..10).for_each(|_| rig.ask(to(&rig, place(&rig) + 100.0)));
+        rig.rejoin();
+    }
+    let seconds = f64::from(rig.server.tick().0 - begun.0) / 60.0;
+    let (moved, most) = (place(&rig) - from, 600.0 * 1.1 * (seconds + 0.5));
+    assert!(moved <= most && moved >= 500.0, "{moved} of {most}");
+}
+
+#[test]
 fn an_honest_runner_is_never_rejected_on_a_bad_link() {
     // The moves of 20 ticks arrive together, again and again.
     let mut rig = Rig::with(MovementConfig { max_speed: 600.0, ..MovementConfig::default() });

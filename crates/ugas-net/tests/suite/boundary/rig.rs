@@ -27,6 +27,8 @@ const WARM: u32 = 60;
 const END: u32 = 240;
 /// The input that Mallory's bolt is bound to.
 pub(crate) const FIRE: InputId = InputId(0);
+/// The input of the ability that commits when it is released.
+pub(crate) const DRAW: InputId = InputId(1);
 
 fn task(name: &str) -> AbilityTask {
     AbilityTask::new(name)
@@ -96,6 +98,20 @@ pub(crate) fn rules() -> Arc<Rules> {
             Ability::new("GA_Snipe")
                 .task(task("WaitTargetData").param("TargetingMethod", "Trace"))
                 .task(strike("GE_Far")),
+        )
+        .add(
+            Ability::new("GA_Draw")
+                .manual()
+                .cooldown("GE_DrawCooldown")
+                .task(task("WaitInputRelease"))
+                .task(task("CommitAbility"))
+                .task(strike("GE_Bolt")),
+        )
+        .add(Effect::lasting("GE_DrawCooldown", 3.0).grants("Cooldown.Draw"))
+        .add(
+            Ability::new("GA_Probe")
+                .task(task("WaitTargetData").param("TargetingMethod", "Trace").param("MaxRange", 500.0))
+                .task(task("ApplyEffectToOwner").param("EffectClass", "GE_Far")),
         )
         .add(Effect::instant("GE_Far").add("Health", Magnitude::calculation("MMC_Far")))
         .add(Calculation::new("MMC_Far").gives("-hit.distance"))
@@ -199,7 +215,11 @@ impl Rig {
         for who in [hero, rogue] {
             for (ability, name) in rules.ability_list().filter(|(_, name)| *name != "GA_Never") {
                 let grant = AbilityGrant::new(ability).level(if name == "GA_Beam" { 3 } else { 1 });
-                let grant = if name == "GA_Bolt" { grant.input(FIRE) } else { grant };
+                let grant = match name {
+                    "GA_Bolt" => grant.input(FIRE),
+                    "GA_Draw" => grant.input(DRAW),
+                    _ => grant,
+                };
                 sim.run(Op::Grant { who, grant }).unwrap();
             }
         }
@@ -282,6 +302,18 @@ impl Rig {
     pub(crate) fn hello(&mut self, protocol: u32, rules: u64) {
         let hello = ToServer::Hello { protocol, rules, padding: vec![0; 256] };
         self.push(&hello.to_bytes());
+    }
+
+    /// Mallory leaves and connects again at once.
+    pub(crate) fn rejoin(&mut self) {
+        self.server.disconnect(MALLORY);
+        self.server.connect(MALLORY, &[self.rogue]).unwrap();
+        (self.mallory, self.base) = (Carrier::new(ConnectionConfig::default()), 0);
+        self.hello(PROTOCOL, self.rules.fingerprint());
+        for _ in 0..3 {
+            self.step();
+        }
+        assert_eq!(self.server.playing().count(), 2, "both have joined");
     }
 
     /// Mallory sends a reliable message.

@@ -74,7 +74,7 @@ pub(crate) struct Mark {
     pub(crate) op: OpId,
     pub(crate) key: EffectKey,
     pub(crate) until: SimTime,
-    /// The tick that was confirmed when the client predicted it.
+    /// The newest tick that the server had confirmed when the client predicted the application.
     pub(crate) confirmed: Option<Tick>,
 }
 

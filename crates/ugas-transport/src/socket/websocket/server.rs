@@ -41,8 +41,8 @@ struct Connection {
     stage: ConnectionStage,
     age: Duration,
     is_player: bool,
-    /// Whether a read found nothing since the last update. The connection is not read again before the next one, so that
-    /// many packets of one connection do not cause many reads of the others.
+    /// Whether a read found nothing since the last update. The connection is not read again before the next one, so
+    /// that many packets of one connection do not cause many reads of the others.
     is_drained: bool,
 }
 
