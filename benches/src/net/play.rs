@@ -9,7 +9,7 @@ use ugas_core::{
 };
 use ugas_doc::ControllerReplication;
 use ugas_net::client::ProxySnapshot;
-use ugas_net::client::{Client, ClientConfig, CommandStatus};
+use ugas_net::client::{Client, ClientConfig, ClientCounts, CommandStatus};
 use ugas_net::harness::Harness;
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::message::Request;
@@ -108,8 +108,9 @@ pub(crate) fn replay() -> (f64, f64) {
         now += LENGTH;
     }
     let (begun, counts) = (begun.unwrap_or_default(), client.counts());
-    let (rerun, times) =
-        ((counts.resimulated - begun.resimulated) as f64, (counts.corrections - begun.corrections) as f64);
+    // The server's own changes are no corrections, but the client resimulates for them.
+    let states = |c: ClientCounts| c.corrections + c.external_changes;
+    let (rerun, times) = ((counts.resimulated - begun.resimulated) as f64, (states(counts) - states(begun)) as f64);
     (spent as f64 / 1e3 / rerun.max(1.0) * 24.0, rerun / times.max(1.0))
 }
 
