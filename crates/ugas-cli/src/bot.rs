@@ -124,7 +124,10 @@ impl Player<'_> {
                 // The server disconnects at the end of the scenario; the bot then uses the last confirmed state.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
                 (State::Disconnected(gone), _) => return Err(disconnect_reason(gone, args, is_playing)),
-                (State::Connecting | State::Connected, ClientState::Connecting) if self.watch.total() > wait => {
+                (State::Connecting, ClientState::Connecting) if self.watch.total() > wait => {
+                    return Err(disconnect_reason(CloseReason::NoAnswer, args, false));
+                }
+                (State::Connected, ClientState::Connecting) if self.watch.total() > wait => {
                     return Err(format!(
                         "the scenario did not start within {} s; check that all clients are connected",
                         wait.as_secs()

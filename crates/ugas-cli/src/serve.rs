@@ -38,6 +38,11 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
         Ok(part) => part,
         Err(error) => return Ok(report_not_played(&scenario, &error)),
     };
+    let is_repeated = |(at, endpoint): (usize, &Endpoint)| args.listen[..at].iter().any(|e| e.kind == endpoint.kind);
+    if args.listen.iter().enumerate().any(is_repeated) {
+        complain("error: --listen names two addresses of the same kind; give one udp:// and one ws:// address at most");
+        return Ok(Exit::Unreadable);
+    }
     let listener = match listen(args, &scenario) {
         Ok(listener) => listener,
         Err(error) => {
@@ -120,21 +125,22 @@ impl Host<'_> {
         for endpoint in &args.listen {
             let Some(address) = self.listener.address(endpoint.kind) else { continue };
             out.line(Endpoint { address, ..*endpoint }.to_string())?;
-            if let Some(folder) = &args.tokens {
-                self.write_tokens(endpoint, folder)?;
-            }
+            self.write_tokens(args, endpoint, &self.names())?;
         }
         out.line(format!("waiting for {}", self.names().join(", ")))?;
         out.flush()
     }
 
-    fn write_tokens(&self, endpoint: &Endpoint, folder: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        for name in self.names() {
+    /// Writes the tokens of clients for an address, if the server has tokens.
+    fn write_tokens(&self, args: &ServeArgs, endpoint: &Endpoint, names: &[&str]) -> io::Result<()> {
+        let Some(folder) = &args.tokens else { return Ok(()) };
+        let named = |path: &Path, error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+        std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+        for &name in names {
             let number = number_of(self.scenario, name).unwrap_or_default();
             let token = self.listener.issue(endpoint.kind, number, name.as_bytes()).map_err(io::Error::other)?;
             let file = folder.join(format!("{name}.{}.token", endpoint.kind.scheme()));
-            write_secret(&file, &token.to_string())?;
+            write_secret(&file, &token.to_string()).map_err(|error| named(&file, error))?;
         }
         Ok(())
     }
@@ -147,7 +153,7 @@ impl Host<'_> {
     /// Runs the session. The inner error comes from the session, the outer error from writing output.
     fn play(&mut self, args: &ServeArgs, out: &mut Out) -> io::Result<Result<(), String>> {
         let wait = Duration::from_secs(args.wait.into());
-        if let Err(why) = self.gather(wait, out)? {
+        if let Err(why) = self.gather(args, wait, out)? {
             return Ok(Err(why));
         }
         out.line("running")?;
@@ -157,8 +163,8 @@ impl Host<'_> {
 
     /// Waits until every client that the scenario names is connected and has completed its handshake. The server
     /// rejects a client with different rules or a different version and sends the reason. After the rejection another
-    /// client can connect with the same name.
-    fn gather(&mut self, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
+    /// client can connect with the same name; if the server has tokens, it writes a new token for this name.
+    fn gather(&mut self, args: &ServeArgs, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
         while self.part.server().playing().count() < self.names().len() {
             if self.watch.total() > wait {
                 return Ok(Err(self.missing_clients(wait)));
@@ -174,8 +180,12 @@ impl Host<'_> {
             for name in left {
                 out.line(format!("{name} disconnected"))?;
             }
-            for why in self.reject_denied() {
-                out.line(&why)?;
+            for (name, why) in self.reject_denied() {
+                out.line(format!("{name} rejected: {why}"))?;
+                // Its token is used up.
+                for endpoint in args.listen.iter().filter(|_| self.names().contains(&&*name)) {
+                    self.write_tokens(args, endpoint, &[&name])?;
+                }
             }
             out.flush()?;
         }
@@ -199,8 +209,8 @@ impl Host<'_> {
         }
     }
 
-    /// Sends rejected clients the reason; returns one message for each new rejection.
-    fn reject_denied(&mut self) -> Vec<String> {
+    /// Sends rejected clients the reason; returns the name and the reason of each new rejection.
+    fn reject_denied(&mut self) -> Vec<(String, String)> {
         let now = self.watch.total();
         let Host { part, listener, connected, denied, .. } = self;
         let rejected: Vec<(PeerId, String)> =
@@ -209,7 +219,7 @@ impl Host<'_> {
         for (peer, why) in rejected {
             let since = *denied.entry(peer).or_insert_with(|| {
                 let name = connected.get(&peer).map_or("a client", String::as_str);
-                messages.push(format!("{name} rejected: {why}"));
+                messages.push((name.to_owned(), why.clone()));
                 now
             });
             part.server_mut().send_to(peer, &mut |datagram| {

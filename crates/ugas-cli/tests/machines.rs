@@ -272,25 +272,35 @@ fn a_client_with_other_rules_is_rejected_and_the_others_play() {
     assert_ne!(other, DUEL);
     std::fs::write(folder.0.join("other.yaml"), other).expect("a file for the test");
 
-    let server = folder.serve(&["--insecure", "--seed", "0"]);
-    let udp = server.udp.clone();
-    let bot = |name: &str| folder.bot(&["--as", name, "--connect", &udp]);
-    let (ben, cem) = (bot("Ben"), bot("Cem"));
-    let (code, text) = folder.ugas(&["bot", "other.yaml", "--as", "Ana", "--connect", &udp]);
-    assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("the server's rules have the hash"), "{text}");
-    assert!(text.contains("check that the server runs the same scenario file"), "{text}");
+    // With tokens, the server writes a new one for the rejected client.
+    for who in [&["--insecure", "--seed", "0"][..], &["--tokens", "tokens", "--seed", "0"]] {
+        let server = folder.serve(who);
+        let way = |name: &str| match who[0] {
+            "--tokens" => ["--token".to_owned(), format!("tokens/{name}.udp.token")],
+            _ => ["--connect".to_owned(), server.udp.clone()],
+        };
+        let bot = |name: &str| {
+            let [option, value] = way(name);
+            folder.bot(&["--as", name, &option, &value])
+        };
+        let (ben, cem) = (bot("Ben"), bot("Cem"));
+        let [option, value] = way("Ana");
+        let (code, text) = folder.ugas(&["bot", "other.yaml", "--as", "Ana", &option, &value]);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("the server's rules have the hash"), "{text}");
+        assert!(text.contains("check that the server runs the same scenario file"), "{text}");
 
-    let ana = bot("Ana");
-    for (name, bot) in [("Ana", ana), ("Ben", ben), ("Cem", cem)] {
-        let output = bot.finish();
-        assert!(output.status.success(), "{name}: {}", text_of(&output));
+        let ana = bot("Ana");
+        for (name, bot) in [("Ana", ana), ("Ben", ben), ("Cem", cem)] {
+            let output = bot.finish();
+            assert!(output.status.success(), "{name}: {}", text_of(&output));
+        }
+        let (code, lines) = server.finish();
+        assert_eq!(code, Some(0), "{lines:#?}");
+        let sent_away = lines.iter().position(|line| line.starts_with("Ana rejected: the server's rules"));
+        let playing = lines.iter().position(|line| line == "running");
+        assert!(sent_away.is_some() && sent_away < playing, "{lines:#?}");
     }
-    let (code, lines) = server.finish();
-    assert_eq!(code, Some(0), "{lines:#?}");
-    let sent_away = lines.iter().position(|line| line.starts_with("Ana rejected: the server's rules"));
-    let playing = lines.iter().position(|line| line == "running");
-    assert!(sent_away.is_some() && sent_away < playing, "{lines:#?}");
 }
 
 #[test]
@@ -311,6 +321,15 @@ fn a_missing_or_wrong_argument_is_reported() {
     let (code, text) = folder.ugas(&["serve", "duel.yaml", "--insecure", "--wait", "0"]);
     assert_eq!(code, Some(1));
     assert!(text.contains("Ana, Ben, Cem did not connect"), "{text}");
+
+    let two = ["--listen", "udp://127.0.0.1:0", "--listen", "udp://127.0.0.1:0"];
+    let (code, text) = folder.ugas(&[&["serve", "duel.yaml", "--insecure"][..], &two].concat());
+    assert_eq!(code, Some(2));
+    assert!(text.contains("two addresses of the same kind"), "{text}");
+
+    let (code, text) = folder.ugas(&["serve", "duel.yaml", "--tokens", "duel.yaml"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("duel.yaml: "), "{text}");
 
     std::fs::write(folder.0.join("alone.yaml"), "Scenario: Alone").expect("a file for the test");
     let (code, text) = folder.ugas(&["serve", "alone.yaml", "--insecure"]);

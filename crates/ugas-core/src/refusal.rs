@@ -28,6 +28,10 @@ pub enum BadValue {
     Time,
     /// A number that is not finite.
     Number,
+    /// An answer with more targets than its task allows.
+    Targets,
+    /// A request of a client that is too long to be sent.
+    Length,
 }
 
 /// A limit that was reached.

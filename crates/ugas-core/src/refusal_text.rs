@@ -49,7 +49,11 @@ impl Refusal {
                 format!("{} of controller {} is not replicated to this client; the server decides", attribute(a), who.0)
             }
             Refusal::Inactive => "the controller is inactive".into(),
-            Refusal::Authority => "only the authoritative server can run this op".into(),
+            Refusal::Authority => {
+                "only the server may do this: the client does not own the controller, or the data does not allow it \
+                 (ClientAnswers, ClientMayCancel, NetExecutionPolicy)"
+                    .into()
+            }
             Refusal::AuthoritativeOnly => "only the authoritative server can apply this effect".into(),
             Refusal::RequiredTags { missing } => format!("requires the tag {}", tag(missing)),
             Refusal::BlockedTags { found } => format!("blocked by the tag {}", tag(found)),
@@ -161,6 +165,8 @@ impl BadValue {
             BadValue::Position => "the position must have three finite numbers",
             BadValue::Time => "the time is out of range",
             BadValue::Number => "the number must be finite",
+            BadValue::Targets => "the answer has more targets than MaxTargets of the task allows (1 by default)",
+            BadValue::Length => "the request is too long; send fewer targets or tags",
         }
     }
 }

@@ -32,10 +32,12 @@ const EXCUSE_INTERVAL: SimTime = SimTime::millis(6000);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovementConfig {
-    /// The attribute that contains the maximum speed of a controller, per second. Default: `MoveSpeed`.
+    /// The attribute that contains the maximum speed of a controller, per second. Default: `MoveSpeed`. If the rules have
+    /// no attribute with this name, [`max_speed`](Self::max_speed) limits all controllers.
     pub speed_attribute: String,
     /// The maximum speed of a controller without the attribute. The default is 4000, the terminal velocity of engines
-    /// that measure in centimetres. A game should set its own number; [`f64::INFINITY`] turns the check off.
+    /// that measure in centimetres. A game should set its own number; [`f64::INFINITY`] turns the check off. With a
+    /// negative number or NaN, every move of such a controller is rejected.
     pub max_speed: f64,
     /// The factor by which a client may be faster, for differences between clocks. Default: 1.1.
     pub tolerance: f64,

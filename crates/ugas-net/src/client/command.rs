@@ -96,7 +96,7 @@ impl Client {
         let mut command = Command { tick: next, base: self.base, sub: self.sub, request, aim: None };
         if encode(&command).len() > MAX_COMMAND as usize {
             // The server rejects longer commands.
-            return Err(Refusal::BadValue { what: BadValue::Number });
+            return Err(Refusal::BadValue { what: BadValue::Length });
         }
         let id = self.op_ids.next(&self.sim, self.client, next, &command.request);
         let may_predict = policy == NetExecution::LocalPredicted && is_open;

@@ -223,6 +223,15 @@ impl PendingFacts {
         });
     }
 
+    /// Emits all predicted facts, before the rules change. The hashes of later confirmations belong to the new rules, so
+    /// whether an unconfirmed prediction happened stays unknown.
+    pub(crate) fn resolve_all(&mut self, out: &mut NetFacts) {
+        for e in self.list.drain(..) {
+            let certainty = if e.is_confirmed { Certainty::Confirmed } else { Certainty::Unknown };
+            out.push(e.fact, None, certainty);
+        }
+    }
+
     /// Confirms the decided facts about owned controllers up to a tick. Where the server's state differs from the
     /// prediction, the server has also sent confirmations: facts without a confirmation are undone once all
     /// confirmations of their tick have arrived. Returns the undone facts.

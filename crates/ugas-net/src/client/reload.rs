@@ -50,6 +50,7 @@ impl Client {
         if self.sim.reload(rules.clone()).is_err() {
             return false;
         }
+        self.pending_facts.resolve_all(&mut self.out);
         // The comparison below reports what the migration changed.
         self.sim.take_facts(&mut self.facts);
         let kind = FactKind::Reloaded { from: old, to: rules.fingerprint() };

@@ -4,7 +4,7 @@ use crate::kit::{Game, LENGTH, Setup};
 use std::sync::Arc;
 use ugas_core::{AttributeId, FactKind, NoHost, Rules, Spec, Target};
 use ugas_doc::{Attribute, AttributeSet, Doc, Effect, ReplicationMode};
-use ugas_net::client::{Client, ClientConfig, ClientState};
+use ugas_net::client::{Certainty, Client, ClientConfig, ClientState};
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Denial;
 use ugas_net::types::PeerId;
@@ -96,6 +96,24 @@ fn clients_follow_a_reload_and_agree_with_the_server_afterwards() {
         let shape = g.ana().proxies().get(g.other).unwrap().snapshot();
         let shown: Vec<AttributeId> = shape.values.iter().map(|v| v.0).collect();
         assert!(!shown.contains(&speed), "an attribute that became hidden is no longer sent");
+    }
+}
+
+/// The client cannot find out what became of its predictions under the old rules.
+#[test]
+fn predictions_in_flight_during_a_reload_are_not_undone() {
+    for (ahead, rtt) in [(0, 100), (2, 100), (5, 200)] {
+        let mut g = game(LinkProfile::round_trip(rtt, 0), 3);
+        let (foe, before) = (g.foe, g.truth(g.foe, "Health"));
+        g.facts();
+        reload(&mut g, changes());
+        g.net.run(ahead);
+        g.bolt();
+        g.net.run(120);
+        assert_eq!(g.truth(foe, "Health"), before - 40.0, "the server ran it under the new rules");
+        let undone = |c: &&(_, Certainty)| c.1 == Certainty::Undone;
+        let facts = g.facts();
+        assert_eq!(facts.iter().find(undone), None, "{ahead}, {rtt} ms");
     }
 }
 

@@ -294,12 +294,7 @@ impl Session {
             None => {}
         }
         let profile = profile(self.link_of(client));
-        // The largest supported prediction window.
-        let config = ClientConfig {
-            prediction_window: SimTime::millis(500),
-            sim: config_without_causes(0),
-            ..ClientConfig::default()
-        };
+        let config = ClientConfig { sim: config_without_causes(0), ..ClientConfig::default() };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
     }
 

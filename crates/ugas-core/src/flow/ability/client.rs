@@ -100,7 +100,7 @@ impl<'a> View<'a> {
             return Err(Refusal::Authority);
         }
         if targets > task.kind.client_targets() as usize {
-            return Err(Refusal::BadValue { what: BadValue::Number });
+            return Err(Refusal::BadValue { what: BadValue::Targets });
         }
         let authored = task.client.answers_after.map_or(SimTime::ZERO, |after| after.length(clock.frame));
         let earliest = authored.max(task.answer.as_ref().map_or(SimTime::ZERO, |answer| answer.after));
