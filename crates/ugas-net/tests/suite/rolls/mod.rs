@@ -335,7 +335,15 @@ fn a_client_that_searches_keys_does_not_succeed_more_often() {
     let (mut procs, mut echoes) = (0.0, 0.0);
     for seed in from..from + seeds {
         let mut cheat = Cheat::new(seed);
+        let used = UsedAbility { who: cheat.hero, ability: cheat.rules.ability("GA_Strike").unwrap() };
+        let number = |cheat: &Cheat| cheat.server.sim().remote().next_use(used).unwrap();
+        let first = number(&cheat);
         for at in 0..uses {
+            // A client has about one Base per tick. Some variations skip some.
+            while cheat.base > cheat.server.tick().0 + 500 {
+                cheat.give(&[]);
+                cheat.step();
+            }
             let before = cheat.outcome();
             let succeeds = |way: &usize| {
                 let mut copy = cheat.clone();
@@ -350,6 +358,7 @@ fn a_client_that_searches_keys_does_not_succeed_more_often() {
             cheat.step();
             cheat.server.take_facts(&mut Facts::default());
         }
+        assert_eq!((number(&cheat) - first) as usize, uses, "every use rolled");
         procs += cheat.outcome().0;
         echoes += cheat.outcome().1;
     }
