@@ -181,15 +181,21 @@ fn is_generated(path: &Path) -> bool {
     name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns the generated inputs of a corpus to remove, the longest first, until the corpus is within its limits.
+/// Returns the generated inputs of a corpus to remove until it is within its limits. If there are too many inputs,
+/// inputs of all lengths are removed alike: the longest ones reach the most. If there are too many bytes, the longest are
+/// removed.
 fn beyond_limits(mut files: Vec<(PathBuf, u64)>) -> Vec<PathBuf> {
-    let (mut count, mut bytes) = (files.len(), files.iter().map(|(_, length)| length).sum::<u64>());
+    let (count, all) = (files.len(), files.iter().map(|(_, length)| length).sum::<u64>());
     files.retain(|(path, _)| is_generated(path));
     files.sort_by_key(|(path, length)| (*length, path.clone()));
-    let mut removed = Vec::new();
-    while count > CORPUS_FILES || bytes > CORPUS_BYTES {
-        let Some((path, length)) = files.pop() else { break };
-        (count, bytes) = (count - 1, bytes - length);
+    let (total, excess) = (files.len(), count.saturating_sub(CORPUS_FILES).min(files.len()));
+    let is_removed = |at: usize| (at + 1) * excess / total > at * excess / total;
+    let (removed, mut kept): (Vec<_>, Vec<_>) = files.into_iter().enumerate().partition(|(at, _)| is_removed(*at));
+    let mut bytes = all - removed.iter().map(|(_, (_, length))| length).sum::<u64>();
+    let mut removed: Vec<PathBuf> = removed.into_iter().map(|(_, (path, _))| path).collect();
+    while bytes > CORPUS_BYTES {
+        let Some((_, (path, length))) = kept.pop() else { break };
+        bytes -= length;
         removed.push(path);
     }
     removed
@@ -234,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_generated_inputs_are_removed_from_a_large_corpus() {
+    fn generated_inputs_are_removed_from_a_large_corpus() {
         let hash = |n: usize| PathBuf::from(format!("corpus/{n:040x}"));
         let long: Vec<_> = (0..20).map(|n| (hash(n), INPUT_BYTES)).collect();
         assert_eq!(beyond_limits(long.clone()), [19, 18, 17, 16].map(hash), "16 inputs of 64 KiB are 1 MiB");
@@ -242,6 +248,9 @@ mod tests {
         assert!(beyond_limits(long.into_iter().map(named).collect()).is_empty(), "inputs with a name stay");
         let many = (0..=CORPUS_FILES).map(|n| (hash(n), n as u64)).collect();
         assert_eq!(beyond_limits(many), [hash(CORPUS_FILES)]);
+        let many = (0..2 * CORPUS_FILES).map(|n| (hash(n), n as u64)).collect();
+        let removed = beyond_limits(many);
+        assert_eq!((removed.len(), &removed[..2]), (CORPUS_FILES, &[hash(1), hash(3)][..]), "every second length");
     }
 
     #[test]
