@@ -191,8 +191,11 @@ test("a forged token, a used token and a URL without a request are rejected", as
   );
   assert.match(forged.state, /^closed/);
   assert.equal(forged.isReady, false);
-  assert.equal(await connect(page, server, tokens[1], "first"), "connected");
-  assert.match(await connect(page, server, tokens[1], "second"), /^closed/);
+  // On a busy machine, Chromium sometimes loses a connection before it is established; a player connects again.
+  let [token, state] = [tokens[1], await connect(page, server, tokens[1], "first")];
+  if (/Connection lost/.test(state)) [token, state] = [tokens[2], await connect(page, server, tokens[2], "first")];
+  assert.equal(state, "connected");
+  assert.match(await connect(page, server, token, "second"), /^closed/);
   assert.equal(await page.evaluate(() => window.clients.first.state), "connected");
   assert.equal(lines.filter((text) => text.startsWith("connected")).length, 1);
   const counts = await stop();
