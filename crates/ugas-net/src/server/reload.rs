@@ -42,6 +42,8 @@ impl Server {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reload(&mut self, rules: Arc<Rules>) -> Result<Migration, ReloadError> {
+        // The clients get every version: the ids of new names depend on the versions before.
+        self.follow_rules();
         self.sim.reload(rules)
     }
 
@@ -71,11 +73,17 @@ impl Server {
         self.earlier_rules.push_back(old);
     }
 
-    /// Sends the current rules to a client that joined with earlier ones.
+    /// Sends the current rules to a client that joined with earlier ones, and all versions in between: the ids of new
+    /// names depend on the versions before.
     pub(super) fn send_rules_after(&mut self, peer: PeerId, fingerprint: u64) {
-        let earlier = self.earlier_rules.iter().find(|rules| rules.fingerprint() == fingerprint);
-        if let (Some(old), Some(p)) = (earlier, self.peers.get_mut(&peer)) {
-            p.send_rules(messages(old, &self.rules).as_deref(), old, &self.rules);
+        let Server { earlier_rules, rules, peers, .. } = self;
+        let first = earlier_rules.iter().rposition(|rules| rules.fingerprint() == fingerprint);
+        let (Some(first), Some(p)) = (first, peers.get_mut(&peer)) else { return };
+        let versions: Vec<&Arc<Rules>> = earlier_rules.iter().skip(first).chain([&*rules]).collect();
+        for pair in versions.windows(2).filter(|pair| pair[0].fingerprint() != pair[1].fingerprint()) {
+            if p.phase == Phase::Playing {
+                p.send_rules(messages(pair[0], pair[1]).as_deref(), pair[0], pair[1]);
+            }
         }
     }
 

@@ -215,6 +215,26 @@ fn a_client_that_joins_with_earlier_rules_gets_the_current_ones() {
     assert_eq!(late.sim().get(g.foe, armor), Ok(7.0));
 }
 
+/// The ids of new names depend on the versions before, also on a name that a version in between added.
+#[test]
+fn clients_get_every_version_of_the_rules() {
+    let mut g = game(LinkProfile::round_trip(0, 0), 1);
+    let earlier = g.rules.clone();
+    // Both reloads happen before the next tick.
+    reload(&mut g, vec![Effect::infinite("GE_Between").grants("State.Between").into()]);
+    let mut docs: Vec<Doc> = g.rules.documents().map(|doc| (**doc).clone()).collect();
+    docs.retain(|doc| doc.name() != "GE_Between");
+    docs.push(Effect::infinite("GE_After").grants("State.After").into());
+    let rules = Rules::builder().after(g.rules.clone()).add_all(docs).build().unwrap();
+    g.net.server_mut().reload(rules.clone()).unwrap();
+    g.net.run(60);
+    let late = join_with(&mut g, earlier);
+    for client in [g.net.client("Ana"), g.net.client("Ben"), &late] {
+        assert_eq!(*client.state(), ClientState::Playing);
+        assert_eq!(client.sim().rules().fingerprint(), rules.fingerprint());
+    }
+}
+
 #[test]
 fn a_client_with_unknown_rules_is_denied() {
     let mut g = game(LinkProfile::round_trip(0, 0), 1);
