@@ -55,8 +55,8 @@ pub struct CommandValidator<'a> {
     pub target_policy: &'a dyn TargetPolicy,
     /// The speed limits, which bound how far a target may have moved since the client saw it.
     pub movement: &'a MovementConfig,
-    /// The time at which the client issued the command: the end of the tick before the command's tick, but not later
-    /// than now.
+    /// The time as of which the server checks the command. Client and server run a command at the end of the tick before
+    /// the tick that the command names. The time is never in the future.
     pub at: SimTime,
 }
 

@@ -16,7 +16,7 @@ use crate::netcode::rejoin_key;
 pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
 
 const HEADING: &str = "ugas connect token 1";
-/// The maximum number of bytes of a token that is read. A token with all 32 addresses is shorter.
+/// Longer texts are rejected without being decoded. No token is longer, even with the maximum of 32 addresses.
 const MAX_TOKEN_BYTES: usize = 2_048;
 
 /// The lifetime of the token of a rejoin. The client stops trying to connect after this time.

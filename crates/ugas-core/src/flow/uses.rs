@@ -14,7 +14,8 @@ use std::collections::VecDeque;
 const MAX_USES: usize = 256;
 /// How many seeds of past uses are kept for an ability, because a resimulation draws from them again.
 const KEPT_SEEDS: u32 = 256;
-/// The maximum number of seeds that one call adds to an ability. An ability that already has so many replaces them.
+/// The maximum number of seeds that one call of [`Uses::add_seeds`] adds. If an ability already has as many seeds, the new
+/// seeds replace them.
 const MAX_SEEDS: usize = 512;
 
 /// The maximum number of abilities that wait for [`Uses::take_recent`]. Further abilities are not reported.
@@ -208,7 +209,7 @@ impl Uses {
         }
     }
 
-    /// Removes the next use numbers and the seeds of a controller's abilities.
+    /// Forgets all abilities of a controller: their seeds, and how often they were used.
     pub(crate) fn remove_controller(&mut self, who: ControllerId) {
         self.abilities.retain(|s| s.of.who != who);
     }

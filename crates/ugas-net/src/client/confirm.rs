@@ -4,8 +4,8 @@ use crate::confirm::{ConfirmationList, Serial};
 use crate::types::Tick;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The maximum number of ticks whose confirmations the client waits for separately. If there are more, the newest ones
-/// share an entry and are complete only together.
+/// The maximum number of entries in the list of ticks whose confirmations have not all arrived. If the list is full, the
+/// newest ticks share the last entry, so their facts are resolved together.
 const MAX_MARKS: usize = 256;
 
 /// Which confirmations the client has received.

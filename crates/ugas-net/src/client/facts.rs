@@ -204,8 +204,9 @@ impl PendingFacts {
         undone
     }
 
-    /// Emits all predicted facts about an owned controller that the server removed at tick `removed`. Predictions for
-    /// later ticks are undone. Whether unconfirmed predictions for earlier ticks happened stays unknown.
+    /// Emits all predicted facts about an owned controller, because the server removed the controller at tick `removed`.
+    /// Facts of later ticks are undone, because nothing happens to a removed controller. Facts of earlier ticks are
+    /// confirmed if the server confirmed them, otherwise unknown.
     pub(crate) fn resolve_removed(&mut self, who: ControllerId, removed: Tick, out: &mut NetFacts) {
         self.list.retain(|e| {
             let is_about = e.fact.who == who;

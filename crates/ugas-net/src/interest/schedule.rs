@@ -58,8 +58,8 @@ impl ScheduledActor {
         }
     }
 
-    /// Returns whether the client may lack the last change of the actor, at tick `stamp`, or its last move, at tick
-    /// `moved`. On a lossy link, a change counts as missing until it is acknowledged.
+    /// Returns whether the server should send the actor again. The actor last changed at tick `stamp` and last moved at
+    /// tick `moved`. On a lossy link, a change is sent until the client acknowledges it.
     fn is_behind(&self, stamp: Tick, moved: Tick, lossy: bool) -> bool {
         let is_unacked = lossy && stamp > self.acked;
         !self.is_exact && (stamp > self.since || moved > self.pose_since || is_unacked)

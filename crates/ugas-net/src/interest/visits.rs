@@ -106,7 +106,7 @@ impl Schedule {
         self.entries.push(ScheduledActor::new(who, slot, tick));
     }
 
-    /// Makes the actor in a slot irrelevant; does nothing if it already is.
+    /// Removes the actor in a slot from the client's list of relevant actors, if it is in the list.
     fn remove_entry(&mut self, slot: u32) {
         if std::mem::take(&mut self.relevant[slot as usize]) {
             let at = self.places[slot as usize];

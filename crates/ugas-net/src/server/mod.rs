@@ -322,8 +322,7 @@ impl Server {
     }
 
     /// Adds time that passed without a tick, for example while the host waits for all clients before the game starts.
-    /// Acks then contain the time that they were delayed, so that clients do not count the waiting time as part of the
-    /// round trip.
+    /// The server reports this time with its acks, so that clients can subtract it from the measured round trip.
     pub fn idle(&mut self, elapsed: SimTime) {
         self.idle = SimTime(self.idle.0.saturating_add(elapsed.0.max(0)));
     }

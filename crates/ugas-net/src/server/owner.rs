@@ -13,7 +13,8 @@ const MAX_KEPT: usize = 128;
 
 /// The status of an owned controller in a packet, in two bits: no status.
 pub(crate) const NOTHING: u64 = 0;
-/// The client's prediction of a tick equals the server's state, which has not changed since. The tick follows.
+/// Means that the client predicted a tick correctly and that the server's state has not changed since that tick. The tick
+/// follows in the packet.
 pub(crate) const MATCHED: u64 = 1;
 /// A delta follows, after a bit that states whether something other than the client's commands changed the controller
 /// since the prediction was last right.

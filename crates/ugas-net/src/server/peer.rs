@@ -149,7 +149,7 @@ pub(crate) struct Peer {
     pub(crate) commands: Bucket,
     /// The number of ticks by which the newest packet of the client arrived early.
     pub(crate) slack: i32,
-    /// The number of run-time definitions that were queued for the client.
+    /// How many of the server's run-time definitions have been put into messages to the client.
     pub(crate) defined: u32,
     /// Messages in flight that contain definitions, each with the number of definitions that the client has once the
     /// message arrives.

@@ -49,8 +49,8 @@ impl RevealedSeeds {
         new
     }
 
-    /// Returns the blocks whose seeds a packet of this tick contains: unacknowledged ones, up to `ahead_ticks` after
-    /// the tick.
+    /// Returns the blocks of ticks whose seeds the server sends with the packet of `tick`: the blocks that the client has
+    /// not acknowledged and that start at most `ahead_ticks` later.
     pub(crate) fn take_unsent(&mut self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
         let until = blocks.of(tick.plus(ahead_ticks)).saturating_add(1);
         if until <= self.unsent && !blocks.is_resend_tick(tick) {

@@ -12,7 +12,7 @@ use ugas_core::{AbilityId, ControllerId, UsedAbility};
 
 /// The number of next uses of an ability whose seeds the server reveals to the client.
 const AHEAD: u32 = 16;
-/// The server reveals more seeds of an ability when the client has the seeds of fewer next uses than this number.
+/// If a client has seeds for fewer than this number of future uses of an ability, the server sends it more.
 const LOW: u32 = 10;
 
 impl Server {

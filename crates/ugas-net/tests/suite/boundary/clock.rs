@@ -34,8 +34,8 @@ fn a_global_cooldown_rejects_every_ability_of_its_group() {
     });
 }
 
-/// A release is never too late, but it takes effect as of the oldest tick that is allowed: its commit does not start a
-/// cooldown in the distant past.
+/// The server accepts a release however late it arrives, because otherwise the input would stay held. A cooldown that the
+/// release starts must not begin earlier than the oldest tick that other commands may claim.
 #[test]
 fn an_old_release_does_not_shorten_a_cooldown() {
     let mut rig = Rig::new();
