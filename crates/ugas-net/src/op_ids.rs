@@ -14,7 +14,8 @@ use ugas_core::{AbilityId, ControllerId, Fact, FactKind, InputId, OpId, Sim};
 /// The number of groups. A Sub is the group plus this number for each earlier command, so the first Sub of each group
 /// is short on the wire.
 const GROUPS: u16 = 960;
-/// The maximum number of commands of a group in a tick that have different Subs. The server rejects more.
+/// The maximum number of commands of a group in a tick that have different Subs. A client runs further commands in the
+/// next tick, and the server rejects them.
 const MAX_COUNT: u16 = 64;
 /// The first Sub of the requests that never draw: moves and aims. They are numbered separately.
 const FIRST_PLAIN: u16 = GROUPS * MAX_COUNT;
@@ -55,6 +56,13 @@ impl OpIds {
     pub(crate) fn is_taken(&self, id: OpId) -> bool {
         let of_group = |c: &&(u16, u16)| c.0 == id.sub() % GROUPS;
         id.sub() < FIRST_PLAIN && self.counts.iter().find(of_group).is_some_and(|c| c.1 >= MAX_COUNT)
+    }
+
+    /// Returns whether too many commands of a request's group had an effect in a tick for another one to have its own id.
+    pub(crate) fn is_full(&self, sim: &Sim, tick: Tick, request: &Request) -> bool {
+        let has_counts = tick <= self.tick && self.counts.iter().any(|c| c.1 >= MAX_COUNT);
+        let group = has_counts.then(|| group_of(sim, request)).flatten();
+        group.is_some_and(|group| self.is_taken(OpId::new(0, tick.0, group)))
     }
 
     /// Counts a command that had an effect, so that the next command of its group in this tick gets another id.

@@ -65,13 +65,19 @@ impl Client {
         }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
         self.run_queued();
-        let is_full = self.open_commands() >= MAX_PENDING;
+        let is_full = self.is_full(&request);
         let must_wait = match request.is_release() {
             // Otherwise the input would stay pressed and the ability active on the server.
             true => is_full || self.queue.must_precede(&request),
             false => is_full || !self.can_predict() || !self.queue.is_empty(),
         };
         if must_wait { self.enqueue(request) } else { self.run_request(request) }
+    }
+
+    /// Returns whether a request must wait: too many commands wait for their verdicts, or too many of its ability had an
+    /// effect in this tick.
+    pub(super) fn is_full(&self, request: &Request) -> bool {
+        self.open_commands() >= MAX_PENDING || self.op_ids.is_full(&self.sim, self.tick.plus(1), request)
     }
 
     /// Runs a request: predicts it if possible, and sends it with the next packet.

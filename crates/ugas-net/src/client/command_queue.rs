@@ -3,7 +3,7 @@
 //! A request that the player makes while the window is closed is not lost: it runs, in order, as soon as the window
 //! opens. The queue is bounded. A release or cancel waits only for a queued request that it would otherwise overtake.
 
-use super::{Client, CommandStatus, MAX_PENDING};
+use super::{Client, CommandStatus};
 use crate::message::Request;
 use std::collections::VecDeque;
 use ugas_core::{ControllerId, Refusal};
@@ -116,7 +116,7 @@ impl Client {
 
     /// Runs queued requests while the prediction window is open.
     pub(super) fn run_queued(&mut self) {
-        while self.open_commands() < MAX_PENDING && self.can_predict() {
+        while self.can_predict() && self.queue.waiting.front().is_some_and(|(_, request)| !self.is_full(request)) {
             let Some((id, request)) = self.queue.waiting.pop_front() else { return };
             let is_owned = self.owned.contains(&request.who());
             let result = if is_owned { self.run_request(request) } else { Err(Refusal::Authority) };
