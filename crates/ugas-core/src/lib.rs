@@ -48,6 +48,7 @@ mod rng;
 mod rules;
 mod sim;
 mod sim_ability;
+mod spec;
 mod state;
 mod task;
 mod time;
@@ -65,10 +66,7 @@ pub use image::{Portable, RowImage, RowJournal};
 pub use kinds::*;
 pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
-pub use op::{
-    AbilityGrant, Anchor, Answer, DefId, EffectFilter, EffectUpdate, EventData, Hit, Op, Outcome, SpawnSpec, Spec,
-    SpecExtra, Target, Which,
-};
+pub use op::{Answer, DefId, EffectFilter, EffectUpdate, EventData, Op, Outcome, Target, Which};
 pub use query::{ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
@@ -85,6 +83,7 @@ pub use sim::{
     Role, RowPreview, RowResimulation, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord,
     TriggerAction,
 };
+pub use spec::{AbilityGrant, Anchor, Hit, SpawnSpec, Spec, SpecExtra};
 pub use state::{CauseLink, CauseWhat};
 pub use task::{host_answered_tasks, needs_target};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

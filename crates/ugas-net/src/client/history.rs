@@ -165,6 +165,15 @@ impl OwnedHistory {
         self.tick_ends.iter().rev().find(matches).map(|s| (s.tick, s.image.clone()))
     }
 
+    /// Returns whether the server's confirmation contradicts the prediction: the server confirmed the hash of `tick`
+    /// and reported no change up to `until`, but the predicted state of `until` has no hash that was sent for `tick`.
+    /// This happens if the client has replaced the confirmed prediction by a wrong one since.
+    pub(crate) fn is_contradicted(&self, rules: &Rules, tick: Tick, until: Tick) -> bool {
+        let mut sent = self.sent_hashes.iter().filter(|(t, _)| *t == tick).map(|(_, hash)| *hash).peekable();
+        let predicted = self.tick_end(until).and_then(|s| s.image.hash_without(rules, &self.hidden));
+        sent.peek().is_some() && predicted.is_some_and(|predicted| sent.all(|hash| hash != predicted as u32))
+    }
+
     /// Returns the hash of the newest tick, without hidden attributes.
     pub(crate) fn newest_hash(&self, rules: &Rules) -> Option<(Tick, u32)> {
         let tick_end = self.tick_ends.back()?;

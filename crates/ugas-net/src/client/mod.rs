@@ -25,6 +25,7 @@ mod reconcile;
 mod reload;
 mod remote;
 mod send;
+mod verdicts;
 mod visible;
 
 pub use crate::view::{Field, Proxies, Proxy, ProxyEffect, ProxySnapshot, Shape};

@@ -173,53 +173,64 @@ impl World {
                     let _ = self.send(target, super::play::Event { tag, instigator: who, magnitude });
                 }
             }
-            "SetParam" => {
-                let value = self.number(who, act, task, "Value");
-                let name = text(task, "Name").expect("whole").to_owned();
-                if let (Some(v), Some(g)) = (value, self.row(who).grants.iter_mut().find(|g| g.id == a.grant)) {
-                    g.params.insert(name, v);
-                }
-            }
-            "SetRestriction" => {
-                let on = task.params.get("Active") != Some(&Value::Bool(false));
-                let name = text(task, "Name").expect("whole").to_owned();
-                if let Some(g) = self.row(who).grants.iter_mut().find(|g| g.id == a.grant) {
-                    if on {
-                        g.restrictions.insert(name);
-                    } else if g.restrictions.remove(&name) {
-                        self.notify(who, super::notice::Notice::Freed);
-                    }
-                }
-            }
+            "SetParam" => self.run_set_param(who, act, task),
+            "SetRestriction" => self.run_set_restriction(who, a.grant, task),
             "SetTarget" => {
                 let target = self.pick_target(who, act, task);
                 let a = self.act_mut(who, act);
                 (a.target, a.targets) = (target, Vec::new());
             }
             "ExecuteCue" => self.emit(who, format!("Cue {} Execute", text(task, "Cue").expect("whole"))),
-            "AddCue" => {
-                let cue = text(task, "Cue").expect("whole").to_owned();
-                if !a.cues.contains(&cue) {
-                    self.act_mut(who, act).cues.push(cue.clone());
-                    if self.cue_count(who, &cue) == 1 {
-                        self.emit(who, format!("Cue {cue} Add"));
-                    }
-                }
-            }
-            "RemoveCue" => {
-                let cue = text(task, "Cue").expect("whole").to_owned();
-                if a.cues.contains(&cue) {
-                    self.act_mut(who, act).cues.retain(|c| *c != cue);
-                    if self.cue_count(who, &cue) == 0 {
-                        self.emit(who, format!("Cue {cue} Remove"));
-                    }
-                }
-            }
+            "AddCue" => self.add_cue(who, act, task),
+            "RemoveCue" => self.remove_cue(who, act, task),
             "PlayMontage" | "SpawnProjectile" | "Request" => self.request(who, &a.ability, task),
             _ if list => {}
             _ => return self.start_wait(who, act, parent, task, rest),
         }
         Step::Next
+    }
+
+    fn run_set_param(&mut self, who: u32, act: u64, task: &AbilityTask) {
+        let grant = self.act(who, act).expect("it runs").grant;
+        let value = self.number(who, act, task, "Value");
+        let name = text(task, "Name").expect("whole").to_owned();
+        if let (Some(v), Some(g)) = (value, self.row(who).grants.iter_mut().find(|g| g.id == grant)) {
+            g.params.insert(name, v);
+        }
+    }
+
+    fn run_set_restriction(&mut self, who: u32, grant: u32, task: &AbilityTask) {
+        let on = task.params.get("Active") != Some(&Value::Bool(false));
+        let name = text(task, "Name").expect("whole").to_owned();
+        if let Some(g) = self.row(who).grants.iter_mut().find(|g| g.id == grant) {
+            if on {
+                g.restrictions.insert(name);
+            } else if g.restrictions.remove(&name) {
+                self.notify(who, super::notice::Notice::Freed);
+            }
+        }
+    }
+
+    fn add_cue(&mut self, who: u32, act: u64, task: &AbilityTask) {
+        let cue = text(task, "Cue").expect("whole").to_owned();
+        let cues = &mut self.act_mut(who, act).cues;
+        if !cues.contains(&cue) {
+            cues.push(cue.clone());
+            if self.cue_count(who, &cue) == 1 {
+                self.emit(who, format!("Cue {cue} Add"));
+            }
+        }
+    }
+
+    fn remove_cue(&mut self, who: u32, act: u64, task: &AbilityTask) {
+        let cue = text(task, "Cue").expect("whole").to_owned();
+        let cues = &mut self.act_mut(who, act).cues;
+        if cues.contains(&cue) {
+            cues.retain(|c| *c != cue);
+            if self.cue_count(who, &cue) == 0 {
+                self.emit(who, format!("Cue {cue} Remove"));
+            }
+        }
     }
 
     fn request(&mut self, who: u32, ability: &str, task: &AbilityTask) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, AbilityId, Anchor, ControllerId, EffectId, InputId, NoHost, Op, Rules, Sim, SimConfig, SimTime,
-    SpawnSpec, Target,
+    AbilityGrant, AbilityId, Anchor, ControllerId, EffectId, InputId, NoHost, Op, Rules, RulesBuilder, Sim, SimConfig,
+    SimTime, SpawnSpec, Target,
 };
 use ugas_doc::{
     Ability, AbilityTask, Attribute, AttributeSet, Calculation, Cast, ControllerReplication, Effect, Magnitude,
@@ -52,12 +52,19 @@ fn seeker(name: &str, net: NetExecution) -> Ability {
 }
 
 pub(crate) fn rules() -> Arc<Rules> {
+    let builder = with_strikes(Rules::builder());
+    let builder = with_answers(builder);
+    with_policies(builder).build().unwrap()
+}
+
+/// Adds the attributes and the abilities that strike at once or after a delay.
+fn with_strikes(builder: RulesBuilder) -> RulesBuilder {
     let set = AttributeSet::new("Vitals")
         .with(Attribute::new("Health", 1000.0).min(0.0))
         .with(Attribute::new("Mana", 1000.0).min(0.0));
     let mut death = Effect::instant("GE_InstantKill").add("Health", -5000.0);
     death.effect_tags.push("Gameplay.Effect.AuthoritativeOnly".into());
-    Rules::builder()
+    builder
         .add(set)
         .add(Effect::instant("GE_Cost").add("Mana", -1.0))
         .add(Effect::lasting("GE_Cooldown", 0.5).grants("Cooldown.Bolt"))
@@ -88,6 +95,11 @@ pub(crate) fn rules() -> Arc<Rules> {
                 .task(strike("GE_Beam"))
                 .task(strike("GE_InstantKill")),
         )
+}
+
+/// Adds the abilities that wait for an answer of the client or of a timeline.
+fn with_answers(builder: RulesBuilder) -> RulesBuilder {
+    builder
         .add(
             Ability::new("GA_Aim")
                 .range(500.0)
@@ -133,6 +145,11 @@ pub(crate) fn rules() -> Arc<Rules> {
                 .task(strike("GE_Bolt")),
         )
         .add(Timeline::new("TL_Windup", 1.0).montage("Windup"))
+}
+
+/// Adds the abilities that differ in who decides about them.
+fn with_policies(builder: RulesBuilder) -> RulesBuilder {
+    builder
         .add(Ability::new("GA_Judged").validated("Server", Some(60_000)).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Never").task(strike("GE_Bolt")))
         .add(seeker("GA_Seek", NetExecution::LocalPredicted))
@@ -158,8 +175,6 @@ pub(crate) fn rules() -> Arc<Rules> {
             kept.client_may_cancel = Some(false);
             kept
         })
-        .build()
-        .unwrap()
 }
 
 /// A session that Mallory may attack.
