@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use ugas_lab::{ClientPart, Scenario};
 use ugas_net::client::ClientState;
-use ugas_transport::{ClientTransport, CloseReason, Connector, ConnectorConfig, Identity, State, Token};
+use ugas_transport::{
+    ClientTransport, CloseReason, Connector, ConnectorConfig, Identity, State, Token, TokenError, TransportError,
+};
 
 use crate::args::BotArgs;
 use crate::clock::{Watch, since_epoch};
@@ -27,9 +29,9 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
     };
     let caller = match connect(args, &scenario) {
         Ok(caller) => caller,
-        Err(why) => {
+        Err((exit, why)) => {
             complain(&format!("error: {why}"));
-            return Ok(Exit::Unreadable);
+            return Ok(exit);
         }
     };
     let mut player =
@@ -44,25 +46,28 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
     }
 }
 
-/// Connects with the token file if `--token` is given, otherwise without a token.
-fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
+/// Connects with the token file if `--token` is given, otherwise without a token. A file that is not a token is
+/// unreadable; a server that cannot be reached is a failure, as it is later.
+fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, (Exit, String)> {
+    let failed = |error: TransportError| (Exit::Failed, error.to_string());
     let config = ConnectorConfig { now: since_epoch(), connect_timeout: Duration::from_secs(args.wait.into()) };
     if let Some(file) = &args.token {
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let token: Token = text.parse().map_err(|error| format!("{}: {error}", file.display()))?;
+        let unreadable = |error: &dyn std::fmt::Display| (Exit::Unreadable, format!("{}: {error}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error))?;
+        let token: Token = text.parse().map_err(|error: TokenError| unreadable(&error))?;
         let connector = match args.rejoin {
             true => Connector::rejoin(token, config),
             false => Connector::connect(token, config),
         };
-        return connector.map_err(|error| error.to_string());
+        return connector.map_err(failed);
     }
     let Some(endpoint) = args.connect else {
-        return Err("expected --token FILE or --connect ADDRESS".into());
+        return Err((Exit::Unreadable, "expected --token FILE or --connect ADDRESS".into()));
     };
     let client = number_of(scenario, &args.name).unwrap_or_default();
     let user_data = args.name.as_bytes();
     let who = Identity { client, user_data, kind: endpoint.kind, address: endpoint.address };
-    Connector::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
+    Connector::connect_open(PROTOCOL, who, config).map_err(failed)
 }
 
 /// The stage of the connection, as printed to the user.

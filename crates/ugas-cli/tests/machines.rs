@@ -213,7 +213,7 @@ fn each_reason_why_a_bot_cannot_connect_has_its_own_message() {
             ["no server listens", "for the server that wrote it"],
             is_sure,
         ),
-        ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "the server is running"], true),
+        ("old token", bot(["--token", "others/Ana.ws.token"]), 1, ["cannot reach", "the server is running"], true),
     ];
     for (case, bot, code, words, is_sure) in cases {
         let output = bot.finish();

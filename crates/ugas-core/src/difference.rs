@@ -1,8 +1,9 @@
 //! The first difference between two states of one controller, for people: why a client corrected its prediction.
 
+use crate::flow::distance;
 use crate::image::RowImage;
 use crate::state::{Activation, Effect};
-use crate::{AbilityId, AttributeId, EffectId, EffectKey, Rules, TagId};
+use crate::{AbilityId, Anchor, AttributeId, EffectId, EffectKey, Rules, TagId};
 
 /// The first difference between two states of one controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +44,10 @@ pub enum RowDifference {
         is_in_first: bool,
     },
     /// The position or facing.
-    Position,
+    Position {
+        /// The distance between the positions; zero if only the facing differs, `None` if one state has no position.
+        distance: Option<f64>,
+    },
     /// Anything else: grants, cooldown timers, waiting tasks, held inputs.
     Other,
 }
@@ -67,6 +71,10 @@ impl RowDifference {
         match *self {
             RowDifference::Attribute { attribute, first, second } => {
                 let name = named(rules.attribute_name(attribute), attribute.0);
+                if first == second {
+                    return format!("attribute {name}: other base value");
+                }
+                let [first, second] = short(first, second);
                 format!("attribute {name}: predicted {first}, server {second}")
             }
             RowDifference::Effect { effect, is_in_first } => {
@@ -81,10 +89,22 @@ impl RowDifference {
             RowDifference::Ability { ability, is_in_first } => {
                 format!("ability {}: {}", named(rules.ability_name(ability), ability.0), side(is_in_first))
             }
-            RowDifference::Position => "position".into(),
+            RowDifference::Position { distance: None } => {
+                "position: set only in the prediction or on the server".into()
+            }
+            RowDifference::Position { distance: Some(0.0) } => "facing: the server has another direction".into(),
+            RowDifference::Position { distance: Some(distance) } => {
+                format!("position: the server's is {} away from the predicted one", short(distance, 0.0)[0])
+            }
             RowDifference::Other => "timers, tasks, grants or inputs".into(),
         }
     }
+}
+
+/// Formats two numbers with at most three decimals, or in full if they would look equal.
+fn short(first: f64, second: f64) -> [String; 2] {
+    let [a, b] = [first, second].map(|n| format!("{n:.3}").trim_end_matches('0').trim_end_matches('.').to_owned());
+    if a == b { [first.to_string(), second.to_string()] } else { [a, b] }
 }
 
 impl RowImage {
@@ -120,7 +140,11 @@ impl RowImage {
                 || only(second, first).map(|ability| RowDifference::Ability { ability, is_in_first: false });
             in_first.or_else(in_second)
         };
-        let position = || (a.row.side().anchor != b.row.side().anchor).then_some(RowDifference::Position);
+        let position = || {
+            let (first, second) = (a.row.side().anchor, b.row.side().anchor);
+            let far = |(a, b): (Anchor, Anchor)| distance(a.position, b.position);
+            (first != second).then(|| RowDifference::Position { distance: first.zip(second).map(far) })
+        };
         let found = abilities().or_else(values).or_else(effects).or_else(tags).or_else(position);
         Some(found.unwrap_or(RowDifference::Other))
     }
@@ -139,5 +163,43 @@ impl RowImage {
         let times = |e: &Effect| (e.start, e.end, e.stacks(), e.inhibited());
         let changed = first.iter().find(|e| find(second, e).is_some_and(|at| times(&second[at]) != times(e)))?;
         Some(RowDifference::EffectState { effect: changed.def })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RowDifference, short};
+    use crate::{Anchor, Op, RowImage, Rules, Sim, SimConfig, SpawnSpec};
+    use ugas_doc::{Attribute, AttributeSet};
+
+    #[test]
+    fn a_position_is_described_with_its_distance() {
+        let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
+        let mut captured = |anchor| {
+            sim.run(Op::Move { who, anchor }).unwrap();
+            let mut image = RowImage::default();
+            sim.capture(who, &mut image).unwrap();
+            image
+        };
+        let here = captured(Some(Anchor::at([0.0; 3])));
+        let turned = captured(Some(Anchor { facing: [1.0, 0.0, 0.0], ..Anchor::at([0.0; 3]) }));
+        let there = captured(Some(Anchor::at([3.0, 0.0, 4.0])));
+        let nowhere = captured(None);
+        let text = |other| here.difference(other, &rules, &[]).unwrap().describe(&rules);
+        assert_eq!(text(&there), "position: the server's is 5 away from the predicted one");
+        assert_eq!(text(&turned), "facing: the server has another direction");
+        assert_eq!(text(&nowhere), "position: set only in the prediction or on the server");
+    }
+
+    #[test]
+    fn numbers_are_short_unless_they_would_look_equal() {
+        assert_eq!(short(1.0 / 3.0, 40.0), ["0.333", "40"]);
+        assert_eq!(short(0.1 + 0.2, 0.3), ["0.30000000000000004", "0.3"]);
+        let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0))).build().unwrap();
+        let attribute = rules.attribute("Health").unwrap();
+        let same = RowDifference::Attribute { attribute, first: 9.0, second: 9.0 };
+        assert_eq!(same.describe(&rules), "attribute Health: other base value");
     }
 }

@@ -13,7 +13,7 @@ use crate::token::{TokenError, TransportKind};
 #[derive(Debug, Error)]
 pub enum TransportError {
     /// The address cannot be bound.
-    #[error("cannot bind {kind} to {address}: {cause}; choose another port (0 selects a free one)")]
+    #[error("cannot bind {kind} to {address}: {cause}; {}", bind_help(.cause))]
     Bind {
         /// The transport.
         kind: TransportKind,
@@ -113,5 +113,32 @@ pub(crate) fn check_length(datagram: &[u8]) -> Result<(), SendError> {
     match datagram.len() {
         length if length > MAX_DATAGRAM => Err(SendError::TooLong { length }),
         _ => Ok(()),
+    }
+}
+
+/// Returns what to do about an address that cannot be bound.
+fn bind_help(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            "this machine does not have the address; use one of its own, 127.0.0.1 for local clients or 0.0.0.0 for all"
+        }
+        io::ErrorKind::PermissionDenied => "choose a port from 1024 (0 selects a free one)",
+        _ => "choose another port (0 selects a free one)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_for_an_address_depends_on_the_cause() {
+        let text = |cause: io::ErrorKind| {
+            let address = "192.0.2.1:400".parse().expect("an address");
+            TransportError::Bind { kind: TransportKind::Udp, address, cause: cause.into() }.to_string()
+        };
+        assert!(text(io::ErrorKind::AddrInUse).ends_with("choose another port (0 selects a free one)"));
+        assert!(text(io::ErrorKind::AddrNotAvailable).contains("this machine does not have the address"));
+        assert!(text(io::ErrorKind::PermissionDenied).contains("choose a port from 1024"));
     }
 }

@@ -44,7 +44,7 @@ pub use combat::ChargeView;
 pub use roll::SeedBlock;
 pub use uses::UsedAbility;
 
-pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause};
+pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause, distance};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};

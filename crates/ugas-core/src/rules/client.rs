@@ -100,7 +100,7 @@ fn delay(f: &mut Fields<'_, '_, '_>, after: &Num) -> Option<Delay> {
         Num::Expr(_) => None,
     };
     if delay.is_none() {
-        f.bad("ClientAnswersAfter", "expected seconds or frames such as 12f".into());
+        f.bad("ClientAnswersAfter", "expected seconds such as 0.5, or frames such as 12f".into());
     }
     delay
 }

@@ -144,7 +144,7 @@ impl Client {
             self.counts.external_changes += 1;
             return;
         }
-        if difference == Some(RowDifference::Position) {
+        if matches!(difference, Some(RowDifference::Position { .. })) {
             // The moves that the client sent before it learned of a rejected move are contradicted too, but that is one
             // misprediction.
             let Some(row) = self.rows.iter_mut().find(|r| r.who == who && tick > r.moves_corrected_until) else {

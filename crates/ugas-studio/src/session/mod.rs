@@ -429,8 +429,8 @@ impl World for Session {
                 None => Err("this session has no duel to play".to_owned()),
             },
             Input::Join { client, owns } => {
-                let owns: Option<Vec<ControllerId>> = owns.iter().map(|name| self.who(name)).collect();
-                let owns = owns.ok_or("one of the owned actors does not exist")?;
+                let find = |name: &String| self.who(name).ok_or_else(|| format!("actor {name} does not exist"));
+                let owns = owns.iter().map(find).collect::<Result<Vec<ControllerId>, String>>()?;
                 self.join(client, &owns)?;
                 self.set_links();
                 Ok(())

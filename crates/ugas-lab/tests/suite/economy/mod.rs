@@ -69,7 +69,7 @@ const KEPT: &[u64] = &[2, 3, 4, 5, 6, 38, 53, 83, 4_397, 903_418];
 const MAX_THREADS: usize = 16;
 
 /// The sessions of the normal test.
-const SESSIONS: u64 = 6_000;
+const SESSIONS: u64 = 20_000;
 
 /// What all sessions did, by strategy.
 #[derive(Default)]
