@@ -21,6 +21,7 @@ mod honest_play;
 mod kit;
 mod knowledge;
 mod link;
+mod long_session;
 mod observer_events;
 mod own_controllers;
 mod prediction;
