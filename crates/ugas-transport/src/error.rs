@@ -118,12 +118,13 @@ pub(crate) fn check_length(datagram: &[u8]) -> Result<(), SendError> {
 
 /// Returns what to do about an address that cannot be bound.
 fn bind_help(cause: &io::Error) -> &'static str {
-    match cause.kind() {
-        io::ErrorKind::AddrNotAvailable => {
-            "this machine does not have the address; use one of its own, 127.0.0.1 for local clients or 0.0.0.0 for all"
-        }
-        io::ErrorKind::PermissionDenied => "choose a port from 1024 (0 selects a free one)",
-        _ => "choose another port (0 selects a free one)",
+    let kind = cause.kind();
+    if kind == io::ErrorKind::AddrNotAvailable {
+        "this machine does not have the address; use one of its own, 127.0.0.1 for local clients or 0.0.0.0 for all"
+    } else if kind == io::ErrorKind::PermissionDenied {
+        "choose a port from 1024 (0 selects a free one)"
+    } else {
+        "choose another port (0 selects a free one)"
     }
 }
 
