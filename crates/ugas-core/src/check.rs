@@ -332,7 +332,7 @@ impl RowValidator<'_> {
                 let e = row.effect_at(seq).and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
                 e.map_or(0, |d| d.priority)
             };
-            let sums = sums(row.mods_of(slot), def.strongest, priority);
+            let sums = sums(row.mods_of(slot), def.aggregation, priority);
             let (lo, hi) = def.bounds(&row.attrs);
             let own = row.attrs[slot].base;
             let base = def.derived.as_ref().map_or(own, |expr| self.layout.derive(expr, &row.attrs).0);

@@ -80,6 +80,8 @@ pub enum Restriction {
     NotInterruptible,
     /// The definition of an attribute: a derived attribute has no base value to write.
     DerivedAttribute,
+    /// The definition of the attribute set: a stat table is registered only when the controller is spawned.
+    StatTable,
 }
 
 /// The reason why an op was refused. [`Refusal::kind`] returns the name that scenarios use, and [`Refusal::describe`]
@@ -355,6 +357,11 @@ pub enum Refusal {
         /// The remaining time.
         left: SimTime,
     },
+    /// The attribute is a stat that effects may not modify.
+    Static {
+        /// The stat.
+        attribute: AttributeId,
+    },
     /// The result depends on a random number that the server has not revealed to this client. The client leaves the
     /// result to the server.
     UnknownRoll,
@@ -419,6 +426,7 @@ impl Refusal {
             Refusal::ClaimedDuringCooldown => "ClaimedDuringCooldown",
             Refusal::EffectBudget { .. } => "EffectBudget",
             Refusal::TooEarly { .. } => "TooEarly",
+            Refusal::Static { .. } => "Static",
         }
     }
 

@@ -139,6 +139,9 @@ impl Refusal {
                 format!("the effect budget is used up: ClientEffects allows {max} per activation or target")
             }
             Refusal::TooEarly { left } => format!("too early: the client may answer the task in {}", seconds(left)),
+            Refusal::Static { attribute: a } => {
+                format!("{} is a fixed stat; only a stat with Modifiable: true can be modified", attribute(a))
+            }
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
             Refusal::UnknownRoll => {
                 "the server has not revealed the random seed yet; the result arrives with the server's state".into()
@@ -181,6 +184,7 @@ impl Restriction {
             Restriction::DerivedAttribute => {
                 "a derived attribute has no base value to write; modify an attribute that it is derived from"
             }
+            Restriction::StatTable => "a stat table is registered only at spawn; add it to Stats of the controller",
         }
     }
 }

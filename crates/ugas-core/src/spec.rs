@@ -175,6 +175,9 @@ impl Spec {
 pub struct SpawnSpec {
     /// The controller template to spawn from.
     pub template: Option<TemplateId>,
+    /// The stat tables to register before all attribute sets.
+    #[serde(default)]
+    pub stats: Vec<SetId>,
     /// The attribute sets to register after the attribute sets of the template.
     pub sets: Vec<SetId>,
     /// The base values of attributes. They are not clamped.
@@ -225,6 +228,12 @@ impl SpawnSpec {
     /// Creates a spec from attribute sets.
     pub fn sets(sets: impl IntoIterator<Item = SetId>) -> SpawnSpec {
         SpawnSpec { sets: sets.into_iter().collect(), ..SpawnSpec::default() }
+    }
+
+    /// Adds stat tables.
+    pub fn stats(mut self, tables: impl IntoIterator<Item = SetId>) -> SpawnSpec {
+        self.stats.extend(tables);
+        self
     }
 
     /// Adds an innate tag.

@@ -321,13 +321,20 @@ impl Assembled<'_> {
     }
 }
 
-/// Copies the points of a curve's table to the patched curve, unless a patch set them.
+/// Copies the points of a curve's table, or the stats of a stat table's, to the patched document, unless a patch set
+/// them.
 fn keep_table(again: &mut Doc, before: &Doc) {
-    if let (Doc::Curve(again), Doc::Curve(before)) = (again, before)
+    if let (Doc::Curve(again), Doc::Curve(before)) = (&mut *again, before)
         && again.csv.take().is_some()
         && again.points.is_empty()
     {
         again.points.clone_from(&before.points);
+    }
+    if let (Doc::StatTable(again), Doc::StatTable(before)) = (again, before)
+        && again.csv.take().is_some()
+        && again.stats.is_empty()
+    {
+        again.stats.clone_from(&before.stats);
     }
 }
 

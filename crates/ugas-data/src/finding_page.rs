@@ -160,6 +160,12 @@ static PAGES: &[FindingPage] = &[
          `Restrict: true`; `AbilityUse`, `Interrupt` and `BuffApplied` take only `Restrict: true`.",
     ),
     page(
+        "bad-stat",
+        "A stat table has a stat with an unsuitable tag, bounds or combat value.",
+        "Write `Stat.` and one name as the tag, each tag once, `Min` not above `Max`, and in `Scales` a combat value that \
+         is a number.",
+    ),
+    page(
         "bad-static",
         "`Static` names a value that abilities do not have.",
         "Use a name that the message suggests or lists.",
@@ -235,6 +241,11 @@ static PAGES: &[FindingPage] = &[
     extension!("extension-field", "A field", "field"),
     extension!("extension-kind", "A kind of document", "document"),
     page(
+        "fixed-stat",
+        "An effect modifies a stat with `Modifiable: false`.",
+        "Modify another attribute, or remove `Modifiable: false` from the stat.",
+    ),
+    page(
         "instant-in-set",
         "An ability set applies an Instant effect.",
         "Use an effect that is not Instant: an Instant effect is not undone when the ability set is revoked.",
@@ -292,6 +303,12 @@ static PAGES: &[FindingPage] = &[
         "stacking-policy",
         "An effect with `Stacking` has an `ExecutionPolicy` other than RunInParallel.",
         "Remove one of the two fields.",
+    ),
+    page(
+        "stat-by-rule",
+        "A combat rule has `On: StatValue`. Stats are attributes, so effects change them with modifiers.",
+        "Remove the rule and add the modifier that the message shows. A `Factor` of 1.25 becomes `Operation: Multiply` \
+         with a magnitude of 0.25.",
     ),
     page(
         "syntax",

@@ -26,16 +26,19 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
     read_at(path, &file, &text_of(path, &file)?)
 }
 
-/// Reads the documents of the text of a file, with the tables of its curves.
+/// Reads the documents of the text of a file, with the tables of its curves and stat tables.
 fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors> {
     let mut documents = read_str(file, text)?;
-    let is_curve = |l: &&mut Loaded| matches!(&l.doc, Doc::Curve(c) if c.csv.is_some());
+    let names_table = |l: &&mut Loaded| {
+        let of_curve = matches!(&l.doc, Doc::Curve(curve) if curve.csv.is_some());
+        of_curve || matches!(&l.doc, Doc::StatTable(table) if table.csv.is_some())
+    };
     let mut errors = Vec::new();
-    let mut curves = documents.docs.iter_mut().filter(is_curve).peekable();
-    let trees = if curves.peek().is_some() { read_trees(file, text)? } else { Vec::new() };
+    let mut docs = documents.docs.iter_mut().filter(names_table).peekable();
+    let trees = if docs.peek().is_some() { read_trees(file, text)? } else { Vec::new() };
     let trees: BTreeMap<u32, Node> = trees.into_iter().map(|t| (t.line, t)).collect();
     let (mut room, kept) = (MAX_POINTS, csv::Tables::new());
-    for loaded in curves {
+    for loaded in docs {
         if let Some(tree) = trees.get(&loaded.origin.line) {
             errors.extend(csv::fill(&mut loaded.doc, tree, path, &mut room, &kept).err().into_iter().flatten());
         }

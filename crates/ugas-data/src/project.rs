@@ -151,7 +151,7 @@ impl Source {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let named = self.docs.iter().filter_map(|d| {
             let owner = if d.kind == Some(Kind::Patch) { d.tree.get("Set")? } else { &d.tree };
-            matches!(d.kind, Some(Kind::Patch | Kind::Curve)).then(|| owner.get("Csv"))?
+            matches!(d.kind, Some(Kind::Patch | Kind::Curve | Kind::StatTable)).then(|| owner.get("Csv"))?
         });
         named.filter_map(|node| node.as_text().filter(|name| csv::is_inside(name))).map(|name| folder.join(name))
     }

@@ -23,6 +23,7 @@ pub const REFERENCE_EXAMPLES: &[(&str, &str)] = examples![
     "ability_set.yaml",
     "attribute.yaml",
     "attribute_set.yaml",
+    "stat_table.yaml",
     "calculation.yaml",
     "curve.yaml",
     "gameplay_ability.yaml",

@@ -5,7 +5,7 @@
 
 use crate::{Node, NodeValue, Span};
 use std::fmt;
-use ugas_doc::Kind;
+use ugas_doc::{Kind, STAT_PREFIX};
 
 /// One variant; the noun only repeats it for each kind that has one.
 macro_rules! symbol {
@@ -97,12 +97,14 @@ enum KeyContent {
     Query,
     /// A description, which may name effects and attributes in braces.
     Prose,
+    /// No reference, although the key contains names in other kinds.
+    NoName,
 }
 
-use KeyContent::{Expression, Name, Prose, Query};
+use KeyContent::{Expression, Name, NoName, Prose, Query};
 use SymbolKind::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Controller, Curve, Effect, InputAction, InputActionSet,
-    InputModifier, Scene, Tag,
+    InputModifier, Scene, StatTable, Tag,
 };
 
 /// Keys that contain names in every kind. Keys with different meanings are below.
@@ -200,6 +202,10 @@ const IN_KIND: &[(Kind, &str, KeyContent)] = &[
     (Kind::Attribute, "Min", Name(Attribute)),
     (Kind::Attribute, "Max", Name(Attribute)),
     (Kind::Attribute, "Before", Name(Attribute)),
+    // Defines the stat.
+    (Kind::StatTable, "Tag", NoName),
+    (Kind::StatTable, "Abilities", Name(Ability)),
+    (Kind::Controller, "Stats", Name(StatTable)),
     (Kind::Calculation, "Value", Expression),
     (Kind::InputActionSet, "Actions", Name(InputAction)),
     (Kind::InputMapping, "Action", Name(InputAction)),
@@ -226,6 +232,8 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
         list("Tags").iter().for_each(|t| define(&mut found, Tag, t.get("Tag")));
     } else if kind == Kind::AttributeSet {
         list("Attributes").iter().for_each(|a| define(&mut found, Attribute, a.get("Name")));
+    } else if kind == Kind::StatTable {
+        list("Stats").iter().for_each(|s| define(&mut found, Attribute, s.get("Tag")));
     } else if kind == Kind::Controller {
         for set in list("AttributeSets") {
             found.reference(AttributeSet, set.get("Name"), "Name");
@@ -271,7 +279,7 @@ impl MentionCollector<'_> {
                 Some(Expression) => self.expression(&e.value, &e.key),
                 Some(Query) => self.query(&e.value, &e.key),
                 Some(Prose) => self.prose(&e.value, &e.key),
-                None => {}
+                Some(NoName) | None => {}
             }
             match e.key.as_str() {
                 // In `Metadata` only the description contains names.
@@ -316,7 +324,12 @@ impl MentionCollector<'_> {
         }
     }
 
-    fn put(&mut self, kind: SymbolKind, name: String, span: Span, key: &str, definition: bool) {
+    fn put(&mut self, kind: SymbolKind, mut name: String, mut span: Span, key: &str, definition: bool) {
+        // `Stat.Haste` is the attribute `Haste` of a stat table.
+        if kind == Attribute && name.starts_with(STAT_PREFIX) {
+            name.drain(..STAT_PREFIX.len());
+            span.start += STAT_PREFIX.len() as u32;
+        }
         self.mentions.push(Mention { kind, name, span, definition, key: key.to_owned() });
     }
 
@@ -396,7 +409,7 @@ impl MentionCollector<'_> {
     fn in_expression(&mut self, what: SymbolKind, word: &str, at: usize, key: &str) {
         let (skip, name) = match word.split_once('.') {
             Some(("self" | "source" | "target", rest)) if what == Attribute => (word.len() - rest.len(), rest),
-            Some(_) if what == Attribute => return,
+            Some((first, _)) if what == Attribute && first != "Stat" => return,
             _ => (0, word),
         };
         // Attributes start with a capital letter; `level`, `raw` and the like are built-in values.

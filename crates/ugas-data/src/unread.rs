@@ -28,7 +28,7 @@ impl Unread {
     pub(crate) fn may_explain(&self, finding: &Diagnostic) -> bool {
         let kinds: &[Kind] = match finding.id.as_str() {
             "undeclared-tag" => &[Kind::TagRegistry],
-            "unknown-set" => &[Kind::Attribute, Kind::AttributeSet],
+            "unknown-set" => &[Kind::Attribute, Kind::AttributeSet, Kind::StatTable],
             "unknown-effect" => &[Kind::Effect],
             "unknown-ability" => &[Kind::Ability],
             "unknown-ability-set" => &[Kind::AbilitySet],
@@ -42,7 +42,9 @@ impl Unread {
             "unknown-placeholder" => &[Kind::Effect, Kind::Attribute, Kind::AttributeSet, Kind::Calculation],
             // A patch may be of any kind.
             "unknown-target" => return self.any || !self.kinds.is_empty(),
-            _ if finding.message.contains("unknown attribute") => &[Kind::Attribute, Kind::AttributeSet],
+            _ if finding.message.contains("unknown attribute") => {
+                &[Kind::Attribute, Kind::AttributeSet, Kind::StatTable]
+            }
             _ if finding.message.contains("unknown curve") => &[Kind::Curve],
             _ => return false,
         };

@@ -94,6 +94,9 @@ pub enum Aggregation {
     All,
     /// Of the Multiply modifiers, only the largest bonus and the largest penalty apply.
     StrongestMultiply,
+    /// Every modifier applies, and no part of the calculation falls below 0: the base value plus the Add modifiers,
+    /// each factor, and the result.
+    NonNegative,
 }
 
 /// What happens to the base value when an attribute that serves as a bound changes.
@@ -319,6 +322,12 @@ impl Attribute {
     /// Applies only the largest bonus and the largest penalty of the Multiply modifiers.
     pub fn strongest_wins(mut self) -> Attribute {
         self.aggregation = Aggregation::StrongestMultiply;
+        self
+    }
+
+    /// Keeps the value, the base value plus the Add modifiers, and each factor at 0 or above.
+    pub fn non_negative(mut self) -> Attribute {
+        self.aggregation = Aggregation::NonNegative;
         self
     }
 

@@ -109,8 +109,8 @@ pub struct Modify {
 pub struct CombatRule {
     /// The value or event that the rule changes or forbids: `CastLength`, `GlobalCooldown`, `CooldownLength`,
     /// `ResourceCost`, `MaxCharges`, `ChargeCost`, `ChargesPerCooldown`, `DamageDone`, `DamageTaken`, `HealingDone`,
-    /// `HealingTaken`, `Threat`, `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event. `StatValue`
-    /// and `ResourceDelta` are not supported yet and are load errors.
+    /// `HealingTaken`, `Threat`, `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event.
+    /// `ResourceDelta` is not supported yet and is a load error.
     pub on: String,
     /// The rule applies only to these abilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -200,6 +200,9 @@ pub struct Controller {
     pub avatar_actor: Option<Actor>,
     /// The attribute sets of the controller; at least one.
     pub attribute_sets: Vec<SetValues>,
+    /// The stat tables of the controller. They are registered before the attribute sets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stats: Vec<String>,
     /// Abilities that are granted at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_abilities: Vec<GrantedAbility>,
@@ -253,6 +256,7 @@ impl Controller {
             owner_actor: Actor::new(owner),
             avatar_actor: None,
             attribute_sets: Vec::new(),
+            stats: Vec::new(),
             granted_abilities: Vec::new(),
             active_effects: Vec::new(),
             active_action_sets: Vec::new(),
@@ -274,6 +278,12 @@ impl Controller {
     /// Adds an attribute set with values.
     pub fn set_values(mut self, values: SetValues) -> Controller {
         self.attribute_sets.push(values);
+        self
+    }
+
+    /// Adds a stat table.
+    pub fn stats(mut self, table: impl Into<String>) -> Controller {
+        self.stats.push(table.into());
         self
     }
 

@@ -30,6 +30,8 @@ macro_rules! for_each_kind {
             Attribute { name: "attribute", defines: { noun: "attribute", key: "Name", prefix: "" } }
             /// `attribute_set`: attributes registered together.
             AttributeSet { name: "attribute_set", defines: { noun: "attribute set", key: "Name", prefix: "" } }
+            /// `stat_table`: stats registered together.
+            StatTable { name: "stat_table", defines: { noun: "stat table", key: "Name", prefix: "" } }
             /// `gameplay_tag`: a registry of tags.
             TagRegistry { name: "gameplay_tag" }
             /// `gameplay_effect`: a change of attributes and tags.

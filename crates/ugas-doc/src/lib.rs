@@ -43,6 +43,7 @@ mod scene;
 #[cfg(feature = "schema")]
 mod schema;
 mod stacking;
+mod stat;
 mod tag;
 mod timeline;
 mod value;
@@ -78,6 +79,7 @@ pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
 pub use patch::{Patch, Patched};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
 pub use stacking::{OnExpire, OnStack, PeriodOnStack, StackBy, Stacking};
+pub use stat::{STAT_PREFIX, ScaledValue, Scales, Stat, StatTable};
 pub use tag::{TagEntry, TagRegistry};
 pub use timeline::{AnswerTarget, Notify, SocketKey, Time, Timeline, TimelineAnswer, TimelineWindow};
 pub use value::Value;

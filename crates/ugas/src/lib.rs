@@ -35,7 +35,7 @@ pub use batch::{BatchEntry, FactBatch, Occurrence};
 pub use cue::{BurstCue, CueContext, CueFigures, CueManager, LoopCue};
 pub use ids::{FromRules, MissingNames};
 pub use load::{LoadFailure, load_folder, load_str};
-pub use observe::{Notice, ObserverId, Observers};
+pub use observe::{Notice, ObserverId, Observers, StatError, StatNotice};
 pub use spec::SpecHandle;
 
 pub use ugas_core as core;

@@ -52,6 +52,50 @@ struct Observer<'c> {
     callback: Callback<'c>,
 }
 
+/// The argument of a callback for a stat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StatNotice {
+    /// The controller.
+    pub who: ControllerId,
+    /// The attribute of the stat.
+    pub stat: AttributeId,
+    /// The value before the change; `None` if the stat has just arrived.
+    pub old: Option<f64>,
+    /// The current value.
+    pub value: f64,
+}
+
+/// Why a stat cannot be observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatError {
+    /// The attribute is not a stat of any stat table.
+    NotAStat,
+    /// The stat never changes, because effects may not modify it.
+    Fixed,
+}
+
+impl std::fmt::Display for StatError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            StatError::NotAStat => "the attribute is not a stat; use Observers::on_attribute",
+            StatError::Fixed => "the stat never changes: its table has Modifiable: false",
+        })
+    }
+}
+
+impl std::error::Error for StatError {}
+
+type StatCallback<'c> = Box<dyn FnMut(StatNotice) + Send + 'c>;
+
+struct StatObserver<'c> {
+    id: ObserverId,
+    stat: AttributeId,
+    who: ControllerId,
+    /// Whether the controller does not have the stat yet.
+    is_pending: bool,
+    callback: StatCallback<'c>,
+}
+
 /// Callbacks per attribute, tag, effect or ability, for one controller or for all controllers.
 ///
 /// Observers take the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]).
@@ -78,6 +122,7 @@ struct Observer<'c> {
 #[derive(Default)]
 pub struct Observers<'c> {
     list: Vec<Observer<'c>>,
+    stats: Vec<StatObserver<'c>>,
     next: u64,
     leave: Vec<ObserverId>,
 }
@@ -91,6 +136,47 @@ impl<'c> Observers<'c> {
         callback: impl FnMut(&mut Notice<'_>) + Send + 'c,
     ) -> ObserverId {
         self.register(Subject::Attribute(attribute), who, Box::new(callback))
+    }
+
+    /// Registers a callback for changes of a stat of one controller. If the controller does not have the stat yet,
+    /// because the client has not received it, the callback is called once when the stat arrives, and then at each
+    /// change. A stat with `Modifiable: false` never changes and is refused.
+    ///
+    /// ```
+    /// use ugas::prelude::*;
+    /// use ugas::doc::{Stat, StatTable};
+    /// let rules = Rules::builder()
+    ///     .add(StatTable::new("MageStats").with(Stat::new("Stat.Haste", 1.0)))
+    ///     .add(Effect::lasting("GE_Haste", 5.0).add("Stat.Haste", 0.5))
+    ///     .build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let mage = sim.spawn(SpawnSpec::default().stats([rules.set("MageStats")?]))?;
+    /// let mut seen = Vec::new();
+    /// let mut observers = Observers::default();
+    /// observers.on_stat(&sim, rules.attribute("Stat.Haste")?, mage, |haste| seen.push(haste.value))?;
+    /// sim.apply(&Spec::new(rules.effect("GE_Haste")?, mage))?;
+    /// let mut facts = Facts::default();
+    /// sim.take_facts(&mut facts);
+    /// observers.dispatch(&sim, &facts);
+    /// drop(observers);
+    /// assert_eq!(seen, [1.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_stat(
+        &mut self,
+        sim: &Sim,
+        stat: AttributeId,
+        who: ControllerId,
+        callback: impl FnMut(StatNotice) + Send + 'c,
+    ) -> Result<ObserverId, StatError> {
+        let attribute = sim.rules().stat_attribute(stat).ok_or(StatError::NotAStat)?;
+        if sim.rules().is_fixed_stat(stat) {
+            return Err(StatError::Fixed);
+        }
+        self.next += 1;
+        let (id, is_pending) = (ObserverId(self.next), sim.get(who, attribute).is_err());
+        self.stats.push(StatObserver { id, stat: attribute, who, is_pending, callback: Box::new(callback) });
+        Ok(id)
     }
 
     /// Registers a callback that runs when a tag is added or removed.
@@ -163,19 +249,20 @@ impl<'c> Observers<'c> {
 
     /// Unregisters an observer. Returns `false` if the observer was not registered.
     pub fn unregister(&mut self, id: ObserverId) -> bool {
-        let before = self.list.len();
+        let before = self.len();
         self.list.retain(|o| o.id != id);
-        self.list.len() < before
+        self.stats.retain(|o| o.id != id);
+        self.len() < before
     }
 
     /// Returns how many observers are registered.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() + self.stats.len()
     }
 
     /// Returns whether no observer is registered.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.len() == 0
     }
 
     /// Calls the observers of each fact, in the order of the facts. Observers of a single controller are unregistered
@@ -192,19 +279,39 @@ impl<'c> Observers<'c> {
         for entry in facts.entries() {
             let fact = entry.fact;
             match entry.occurrence {
-                Occurrence::Happened => self.call(sim, fact, false, |subject| concerns(subject, fact)),
+                Occurrence::Happened => {
+                    self.call_stats(fact);
+                    self.call(sim, fact, false, |subject| concerns(subject, fact));
+                }
                 Occurrence::Confirmed => self.call(sim, fact, false, |subject| subject == Subject::Confirmed),
                 Occurrence::Undone => {
                     self.call(sim, fact, true, |subject| subject == Subject::Undone);
                     if let Some(kind) = reverse(sim, fact) {
                         let reversed = Fact { kind, ..*fact };
+                        self.call_stats(&reversed);
                         self.call(sim, &reversed, true, |subject| concerns(subject, &reversed));
                     }
                 }
             }
             if entry.occurrence == Occurrence::Happened && matches!(fact.kind, FactKind::Despawned) {
                 self.list.retain(|o| o.who != Some(fact.who));
+                self.stats.retain(|o| o.who != fact.who || o.is_pending);
             }
+        }
+        // A stat arrives without a fact of its own.
+        for observer in self.stats.iter_mut().filter(|o| o.is_pending) {
+            if let Ok(value) = sim.get(observer.who, observer.stat) {
+                observer.is_pending = false;
+                (observer.callback)(StatNotice { who: observer.who, stat: observer.stat, old: None, value });
+            }
+        }
+    }
+
+    fn call_stats(&mut self, fact: &Fact) {
+        let FactKind::AttributeChanged { attribute, old, new, .. } = fact.kind else { return };
+        let is_meant = |o: &&mut StatObserver<'_>| !o.is_pending && o.who == fact.who && o.stat == attribute;
+        for observer in self.stats.iter_mut().filter(is_meant).filter(|_| old != new) {
+            (observer.callback)(StatNotice { who: fact.who, stat: attribute, old: Some(old), value: new });
         }
     }
 

@@ -6,8 +6,8 @@ use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
 use crate::{
-    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, Hit, LimitKind, Refusal, Restriction, SimTime,
-    Spec, TagId,
+    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, Hit, LimitKind, Refusal, Restriction, Role,
+    SimTime, Spec, TagId,
 };
 use ugas_doc::StackBy;
 
@@ -52,10 +52,22 @@ impl<'a> View<'a> {
                 let who = self.row(target).id;
                 return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
             };
+            self.check_stat_slot(target, slot)?;
             derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
             self.check_hidden_write(target, m.attribute)?;
         }
         if derived { Err(Refusal::Restricted { by: Restriction::DerivedAttribute }) } else { Ok(()) }
+    }
+
+    /// Refuses a change of a stat that effects may not modify, and on a client of every stat.
+    #[inline]
+    pub(crate) fn check_stat_slot(&self, target: usize, slot: usize) -> Result<(), Refusal> {
+        let slot = &self.layout(target).slots[slot];
+        let Some(stat) = slot.stat else { return Ok(()) };
+        if !stat.is_modifiable {
+            return Err(Refusal::Static { attribute: slot.attribute });
+        }
+        if self.role == Role::Client { Err(Refusal::AuthoritativeOnly) } else { Ok(()) }
     }
 
     pub(crate) fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {

@@ -98,6 +98,7 @@ impl Flow<'_> {
                 Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => {
                     Some(Refusal::Restricted { by: Restriction::DerivedAttribute })
                 }
+                Some(slot) if let Err(refusal) = self.view().check_stat_slot(about.target, slot) => Some(refusal),
                 Some(_) if let Err(refusal) = self.view().check_hidden_write(about.target, r.attribute) => {
                     Some(refusal)
                 }

@@ -21,7 +21,8 @@ impl Flow<'_> {
             }
             None => None,
         };
-        let sets: Vec<SetId> = template.iter().flat_map(|t| t.sets.iter()).chain(&spec.sets).copied().collect();
+        let of_template = template.iter().flat_map(|t| t.sets.iter());
+        let sets: Vec<SetId> = spec.stats.iter().chain(of_template).chain(&spec.sets).copied().collect();
         if sets.is_empty() {
             return Err(Refusal::NoSets);
         }

@@ -67,6 +67,7 @@ use crate::{
     Refusal, SimTime, Span, TagId, Trace, TraceKind,
 };
 use std::collections::{BTreeMap, VecDeque};
+use ugas_doc::Aggregation;
 
 /// The state of a sim that a rollback of the whole sim restores.
 #[derive(Clone, Debug)]
@@ -350,8 +351,12 @@ impl<'a> Flow<'a> {
 
     /// Returns the sums of a slot's modifiers.
     #[inline]
-    pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
-        if row.is_modded(slot) { sums(row.mods_of(slot), strongest, |seq| self.priority(row, seq)) } else { Sums::NONE }
+    pub(crate) fn sums_of(&self, row: &Row, slot: usize, aggregation: Aggregation) -> Sums {
+        if row.is_modded(slot) {
+            sums(row.mods_of(slot), aggregation, |seq| self.priority(row, seq))
+        } else {
+            Sums::NONE
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::ChannelId;
 use crate::rules::clamp;
 use crate::state::{Mod, ModOp};
+use ugas_doc::Aggregation;
 
 /// The sums of one attribute's modifiers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,17 +18,26 @@ pub(crate) struct Sums {
     pub(crate) post: f64,
     /// Step 6: the override.
     pub(crate) over: Option<f64>,
+    /// The least result of step 2: 0 for `NonNegative`, otherwise no limit.
+    pub(crate) least: f64,
     /// Whether a number overflowed and was clamped.
     pub(crate) saturated: bool,
 }
 
 impl Sums {
-    pub(crate) const NONE: Sums = Sums { add: 0.0, product: 1.0, post: 0.0, over: None, saturated: false };
+    pub(crate) const NONE: Sums =
+        Sums { add: 0.0, product: 1.0, post: 0.0, over: None, least: f64::NEG_INFINITY, saturated: false };
 
     /// Computes steps 1 to 5.
     #[inline]
     pub(crate) fn formula(&self, base: f64) -> f64 {
-        held((base + self.add) * self.product + self.post)
+        held(self.raw(base))
+    }
+
+    /// Computes steps 1 to 5 without the clamp to the finite range.
+    #[inline]
+    pub(crate) fn raw(&self, base: f64) -> f64 {
+        (base + self.add).max(self.least) * self.product + self.post
     }
 
     /// Computes all seven steps.
@@ -39,7 +49,7 @@ impl Sums {
     /// Returns whether a sum or the formula overflowed and was clamped.
     #[inline]
     pub(crate) fn is_out_of_range(&self, base: f64) -> bool {
-        self.saturated || self.over.is_none() && !((base + self.add) * self.product + self.post).is_finite()
+        self.saturated || self.over.is_none() && !self.raw(base).is_finite()
     }
 }
 
@@ -56,8 +66,11 @@ pub(crate) fn held(v: f64) -> f64 {
 /// Sums one attribute's modifiers. The modifiers must be sorted by (operation, channel, magnitude), so that the result
 /// does not depend on the order of application. `priority` returns the priority of an Override from the sequence number
 /// of its effect.
-pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32) -> Sums {
+pub(crate) fn sums(mods: &[Mod], aggregation: Aggregation, priority: impl Fn(u64) -> i32) -> Sums {
     let mut s = Sums::NONE;
+    let strongest = aggregation == Aggregation::StrongestMultiply;
+    let least = if aggregation == Aggregation::NonNegative { 0.0 } else { f64::NEG_INFINITY };
+    s.least = least;
     let (mut channel, mut factor) = (ChannelId::NONE, 1.0f64);
     let (mut bonus, mut penalty) = (0.0f64, 0.0f64);
     let mut best: Option<(i32, u64, u16)> = None;
@@ -68,10 +81,10 @@ pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32)
                 bonus = bonus.max(m.magnitude);
                 penalty = penalty.min(m.magnitude);
             }
-            ModOp::Multiply if m.channel == ChannelId::NONE => s.product *= 1.0 + m.magnitude,
+            ModOp::Multiply if m.channel == ChannelId::NONE => s.product *= (1.0 + m.magnitude).max(least),
             ModOp::Multiply => {
                 if m.channel != channel {
-                    s.product *= factor;
+                    s.product *= factor.max(least);
                     (channel, factor) = (m.channel, 1.0);
                 }
                 factor += m.magnitude;
@@ -86,7 +99,7 @@ pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32)
             }
         }
     }
-    s.product *= factor;
+    s.product *= factor.max(least);
     if strongest {
         s.product = (1.0 + bonus) * (1.0 + penalty);
     }
@@ -110,7 +123,7 @@ mod tests {
 
     fn value(base: f64, mut mods: Vec<Mod>) -> f64 {
         mods.sort_by(Mod::order);
-        sums(&mods, false, |_| 0).value(base, f64::NEG_INFINITY, f64::INFINITY)
+        sums(&mods, Aggregation::All, |_| 0).value(base, f64::NEG_INFINITY, f64::INFINITY)
     }
 
     // covers: UGAS-5.3-01
@@ -164,7 +177,7 @@ mod tests {
 
     #[test]
     fn overflow_is_clamped_to_the_finite_range() {
-        let s = sums(&[m(ModOp::Add, "", f64::MAX, 1), m(ModOp::Add, "", f64::MAX, 2)], false, |_| 0);
+        let s = sums(&[m(ModOp::Add, "", f64::MAX, 1), m(ModOp::Add, "", f64::MAX, 2)], Aggregation::All, |_| 0);
         assert!(s.saturated);
         assert_eq!(s.value(f64::MAX, f64::NEG_INFINITY, f64::INFINITY), f64::MAX);
     }

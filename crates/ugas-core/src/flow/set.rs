@@ -4,7 +4,7 @@ use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::{Layout, clamp};
 use crate::state::{Attr, Values};
-use crate::{ControllerId, FactKind, Refusal, SetId};
+use crate::{ControllerId, FactKind, Refusal, Restriction, SetId};
 
 impl Flow<'_> {
     /// Returns the shared layout of an ordered list of sets.
@@ -33,6 +33,9 @@ impl Flow<'_> {
 
     pub(crate) fn add_set(&mut self, who: ControllerId, set: SetId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
+        if self.rules.is_stat_table(set) {
+            return Err(Refusal::Restricted { by: Restriction::StatTable });
+        }
         let mut sets = self.layout(target).sets.to_vec();
         sets.push(set);
         let layout = self.layout_for(&sets, who)?;
@@ -67,6 +70,9 @@ impl Flow<'_> {
         let layout = self.ix.layouts[self.row(target).layout as usize].clone();
         if !layout.sets.contains(&set) {
             return Err(Refusal::SetMissing { set });
+        }
+        if self.rules.is_stat_table(set) {
+            return Err(Refusal::Restricted { by: Restriction::StatTable });
         }
         if layout.sets.len() == 1 {
             return Err(Refusal::NoSets);

@@ -84,7 +84,7 @@ impl Flow<'_> {
         if follows || self.sc.dirty.len() != 1 || !self.sc.writes.is_empty() {
             return false;
         }
-        let sums = self.sums_of(r, slot, def.strongest);
+        let sums = self.sums_of(r, slot, def.aggregation);
         let old = r.attrs[slot];
         if sums.is_out_of_range(old.base) {
             return false;
@@ -145,7 +145,7 @@ impl Flow<'_> {
         let def = &layout.slots[slot];
         let old = r.attrs[slot];
         let (lo, hi) = def.bounds(&r.attrs);
-        let sums = self.sums_of(r, slot, def.strongest);
+        let sums = self.sums_of(r, slot, def.aggregation);
         let who = r.id;
         let mut write = self.sc.writes.iter().find(|w| w.row == row as u32 && w.slot == slot as u16).copied();
         let (mut base, mut not_finite) = (old.base, false);
@@ -261,7 +261,7 @@ impl Flow<'_> {
             let def = &self.ix.layouts[r.layout as usize].slots[slot];
             let (lo, hi) = def.bounds(&r.attrs);
             let start = if r.is_modded(slot) {
-                Window::new(&self.sums_of(r, slot, def.strongest), lo, hi).start(r.attrs[slot].base)
+                Window::new(&self.sums_of(r, slot, def.aggregation), lo, hi).start(r.attrs[slot].base)
             } else {
                 Window::plain(lo, hi).start(r.attrs[slot].base)
             };

@@ -9,6 +9,7 @@ use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
 use crate::{AbilityId, CalcId, ControllerId, EffectId, OpId, Role, TagId};
 use std::cell::RefCell;
+use ugas_doc::Aggregation;
 
 /// Conditions with a part that is not finite: controller and effect.
 pub(crate) type NonFiniteConditions = RefCell<Vec<(ControllerId, EffectId)>>;
@@ -117,12 +118,12 @@ impl<'a> View<'a> {
     }
 
     /// Returns the sums of a slot's modifiers.
-    pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
+    pub(crate) fn sums_of(&self, row: &Row, slot: usize, aggregation: Aggregation) -> Sums {
         let priority = |seq| {
             let def = row.effect_at(seq).and_then(|i| self.def(row.effects[i].def));
             def.map_or(0, |d| d.priority)
         };
-        if row.is_modded(slot) { sums(row.mods_of(slot), strongest, priority) } else { Sums::NONE }
+        if row.is_modded(slot) { sums(row.mods_of(slot), aggregation, priority) } else { Sums::NONE }
     }
 
     /// Returns whether a modifier's tag filter is met.

@@ -69,14 +69,14 @@ fn edge(sums: &Sums, bound: f64, outward: f64) -> f64 {
     if !bound.is_finite() || (sums.add == 0.0 && sums.product == 1.0 && sums.post == 0.0) {
         return bound;
     }
-    let scaled = (bound - sums.post) / sums.product;
+    let scaled = ((bound - sums.post) / sums.product).max(sums.least);
     let mut e = scaled - sums.add;
     if !e.is_finite() {
         return f64::INFINITY * outward;
     }
     let step = ulp(e.abs().max(sums.add.abs()).max(scaled.abs()));
     let short = |e: f64| {
-        let shown = (e + sums.add) * sums.product + sums.post;
+        let shown = sums.raw(e);
         if outward > 0.0 { shown < bound } else { shown > bound }
     };
     for _ in 0..4 {

@@ -5,7 +5,7 @@ use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
 use crate::{AttributeId, ControllerId, EffectId, EffectKey, ReadError, Sim};
 use std::fmt;
-use ugas_doc::{Operation, Origin, Patched};
+use ugas_doc::{Aggregation, Operation, Origin, Patched};
 
 /// The state of a modifier: whether it contributes to the value, and the reason if it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct ModifierLine {
 pub struct ChannelShare {
     /// The channel's name; `None` for a modifier that is multiplied separately.
     pub name: Option<String>,
-    /// 1 plus the sum of the bonuses in the channel.
+    /// 1 plus the sum of the bonuses in the channel; not below 0 with `NonNegative`.
     pub factor: f64,
     /// The indices in [`Explanation::lines`] of the channel's modifiers.
     pub lines: Vec<usize>,
@@ -80,9 +80,10 @@ pub struct Explanation {
     pub derived: Option<String>,
     /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,
-    /// Whether the attribute uses strongest-wins. With strongest-wins, only the largest bonus and the largest penalty
-    /// of all Multiply modifiers count, regardless of channels.
-    pub strongest: bool,
+    /// How modifiers are combined. With `StrongestMultiply`, only the largest bonus and the largest penalty of all
+    /// Multiply modifiers count, regardless of channels. With `NonNegative`, the sum of base and Add modifiers, each
+    /// factor and the value are 0 if they would be below 0.
+    pub aggregation: Aggregation,
     /// The sum of the Add modifiers.
     pub add: f64,
     /// The product of the channel factors.
@@ -115,10 +116,11 @@ impl Sim {
             e.map_or(0, |d| d.priority)
         };
         let mods = row.mods_of(slot);
-        let parts: Sums = sums(mods, def.strongest, priority);
+        let strongest = def.aggregation == Aggregation::StrongestMultiply;
+        let parts: Sums = sums(mods, def.aggregation, priority);
         let base = row.attrs[slot].base;
         let mut lines: Vec<ModifierLine> = mods.iter().filter_map(|m| self.line(who, m)).collect();
-        hide_losers(&mut lines, mods, &parts, def.strongest, priority);
+        hide_losers(&mut lines, mods, &parts, strongest, priority);
         Ok(Explanation {
             who,
             attribute: def.attribute,
@@ -126,10 +128,10 @@ impl Sim {
             base,
             derived: def.derived.as_ref().map(|e| e.text().to_owned()),
             patches: self.rules().attribute_patches(def.attribute).to_vec(),
-            strongest: def.strongest,
+            aggregation: def.aggregation,
             add: parts.add,
             product: parts.product,
-            channels: channels(&lines, def.strongest),
+            channels: channels(&lines, def.aggregation),
             post: parts.post,
             over: parts.over,
             bounds,
@@ -214,7 +216,8 @@ fn hide_losers(lines: &mut [ModifierLine], mods: &[Mod], parts: &Sums, strongest
 
 /// Returns the factors in multiplication order. Under strongest-wins, a bonus and a penalty are separate factors even
 /// in the same channel.
-fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
+fn channels(lines: &[ModifierLine], aggregation: Aggregation) -> Vec<ChannelShare> {
+    let strongest = aggregation == Aggregation::StrongestMultiply;
     let mut out: Vec<ChannelShare> = Vec::new();
     for (i, l) in lines.iter().enumerate() {
         if l.operation != Operation::Multiply || l.state != ModifierState::Counts {
@@ -228,6 +231,9 @@ fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
             }
             _ => out.push(ChannelShare { name, factor: 1.0 + l.magnitude, lines: vec![i] }),
         }
+    }
+    if aggregation == Aggregation::NonNegative {
+        out.iter_mut().for_each(|share| share.factor = share.factor.max(0.0));
     }
     out
 }
@@ -246,8 +252,11 @@ impl Explanation {
             let by = self.lines.iter().find(|l| l.operation == Operation::Override && l.state == ModifierState::Counts);
             let _ = write!(s, "{over} (override: {})", by.map_or("?", |l| l.effect_name.as_str()));
         } else {
-            let _ =
-                if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
+            let _ = match self.add {
+                _ if self.is_sum_clamped() => write!(s, "0 ({} + {} is below 0)", self.base, self.add),
+                0.0 => write!(s, "{}", self.base),
+                add => write!(s, "({} + {add})", self.base),
+            };
             // The factors are shown in order of application. In this order, the product differs from the aggregated
             // product at most in the last bit.
             let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
@@ -263,11 +272,17 @@ impl Explanation {
                 let _ = write!(s, " + {} after multiplying", self.post);
             }
         }
-        let unclamped = self.over.unwrap_or((self.base + self.add) * self.product + self.post);
+        let sum = if self.is_sum_clamped() { 0.0 } else { self.base + self.add };
+        let unclamped = self.over.unwrap_or(sum * self.product + self.post);
         if unclamped != self.value {
             let _ = write!(s, ", clamped between {} and {}", self.bounds.0, self.bounds.1);
         }
         s
+    }
+
+    /// Returns whether the base value plus the Add modifiers is below 0 and counts as 0.
+    fn is_sum_clamped(&self) -> bool {
+        self.aggregation == Aggregation::NonNegative && self.base + self.add < 0.0
     }
 }
 
@@ -285,8 +300,17 @@ impl fmt::Display for Explanation {
             write!(f, " = {expression} (derived)")?;
         }
         self.patches.iter().try_for_each(|p| write!(f, ", {p}"))?;
-        if self.strongest {
-            write!(f, "\n  strongest only: of the Multiply modifiers, only the largest bonus and penalty apply")?;
+        match self.aggregation {
+            Aggregation::All => {}
+            Aggregation::StrongestMultiply => {
+                write!(f, "\n  strongest only: of the Multiply modifiers, only the largest bonus and penalty apply")?;
+            }
+            Aggregation::NonNegative => {
+                write!(
+                    f,
+                    "\n  not negative: the sum of base and added values, each factor and the value are at least 0"
+                )?;
+            }
         }
         for l in &self.lines {
             let sign = match l.operation {

@@ -36,6 +36,11 @@ impl Compiler<'_> {
         let mut sets = Vec::with_capacity(doc.attribute_sets.len());
         for name in &doc.attribute_sets {
             match self.find(NameKind::Set, name) {
+                Some(set) if self.rules.is_stat_table(SetId(set)) => {
+                    let why =
+                        "is a stat table, which is registered only at spawn; write it into Stats of the controller";
+                    self.error("unknown-set", format!("AttributeSets: {name} {why}"));
+                }
                 Some(set) => sets.push(SetId(set)),
                 None => {
                     let near = self.nearest_suggestion(NameKind::Set, name);

@@ -1,5 +1,6 @@
 //! Compiled attributes and attribute sets.
 
+use super::combat::ScaleDef;
 use super::compiled::CompiledText;
 use super::expr::Expr;
 use crate::{AttributeId, SetId};
@@ -60,6 +61,27 @@ pub struct AttributeDef {
 pub(crate) struct SetDef {
     pub(crate) dependencies: Box<[SetId]>,
     pub(crate) attributes: Box<[AttributeDef]>,
+    /// The stat of each attribute, in the order of `attributes`; empty if the set is not a stat table.
+    pub(crate) stats: Box<[StatDef]>,
+}
+
+/// What a stat has beside its attribute.
+#[derive(Clone, Debug)]
+pub(crate) struct StatDef {
+    /// The id of the tag of the stat, which is an alias of its attribute.
+    pub(crate) alias: AttributeId,
+    /// Whether effects may modify the stat.
+    pub(crate) is_modifiable: bool,
+    /// The combat value that the stat multiplies.
+    pub(crate) scale: Option<ScaleDef>,
+}
+
+impl SetDef {
+    /// Returns the stat of an attribute of the set.
+    pub(crate) fn stat(&self, attribute: AttributeId) -> Option<&StatDef> {
+        let at = self.attributes.iter().position(|a| a.attribute == attribute)?;
+        self.stats.get(at)
+    }
 }
 
 impl CompiledText for SetDef {}

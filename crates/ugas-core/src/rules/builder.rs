@@ -262,18 +262,15 @@ impl RulesBuilder {
     /// Assigns an id to every defined name before documents are compiled, so that documents may refer to each other in
     /// any order.
     fn declare(&self, c: &mut Compiler<'_>, docs: &[(Doc, Option<Origin>)]) {
-        let mut seen: BTreeMap<(ugas_doc::Kind, &str), Option<&Origin>> = BTreeMap::new();
+        let mut seen: BTreeMap<(ugas_doc::Kind, &str), (ugas_doc::Kind, Option<&Origin>)> = BTreeMap::new();
         for (doc, origin) in docs {
             c.about(doc.name(), origin.clone());
-            let first = seen.insert((doc.kind(), doc.name()), origin.as_ref());
-            if let Some(first) = first
+            let first = seen.insert((named_as(doc.kind()), doc.name()), (doc.kind(), origin.as_ref()));
+            if let Some((kind, first)) = first
                 && doc.kind().defines().is_some()
             {
                 let place = first.map_or(String::new(), |o| format!(", at {}:{}", o.file, o.line));
-                c.error(
-                    "duplicate-name",
-                    format!("another {} already has this name{place}; rename one", doc.kind().name()),
-                );
+                c.error("duplicate-name", format!("another {} already has this name{place}; rename one", kind.name()));
             }
             rules_document(doc).declare(c);
         }
@@ -327,6 +324,12 @@ impl RulesBuilder {
             }
         }
     }
+}
+
+/// Returns the kind with which a kind shares its names: attributes and stat tables are attribute sets.
+fn named_as(kind: ugas_doc::Kind) -> ugas_doc::Kind {
+    use ugas_doc::Kind;
+    if let Kind::Attribute | Kind::StatTable = kind { Kind::AttributeSet } else { kind }
 }
 
 /// Compiles the documents of one phase in order. The effect phase also compiles the effects inside other documents.

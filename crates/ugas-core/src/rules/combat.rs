@@ -53,6 +53,16 @@ pub(crate) struct RuleDef {
     pub(crate) stacks: bool,
 }
 
+/// The combat value that a stat multiplies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ScaleDef {
+    pub(crate) on: RuleOn,
+    /// The abilities for which the stat counts. Empty for all abilities.
+    pub(crate) abilities: Box<[AbilityId]>,
+    /// Tags of the abilities for which the stat counts. A descendant of a tag matches too. Empty for all abilities.
+    pub(crate) tags: Box<[TagId]>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CombatDef {
     pub(crate) kind: CombatKind,
@@ -92,6 +102,16 @@ impl RuleOn {
         matches!(self, DamageDone | DamageTaken | HealingDone | HealingTaken | Threat)
     }
 
+    /// Returns the combat value of a name, if a stat can multiply it.
+    pub(crate) fn scaled(name: &str) -> Option<RuleOn> {
+        NAMES.iter().find(|(n, on)| *n == name && !on.is_permission()).map(|(_, on)| *on)
+    }
+
+    /// Returns the names of the combat values that a stat can multiply.
+    pub(crate) fn scaled_names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().filter(|(_, on)| !on.is_permission()).map(|(name, _)| *name)
+    }
+
     /// Returns whether the rule allows or forbids something, as opposed to changing a value.
     fn is_permission(self) -> bool {
         matches!(self, RuleOn::AbilityUse | RuleOn::Interrupt | RuleOn::BuffApplied)
@@ -111,6 +131,10 @@ impl Compiler<'_> {
     }
 
     fn combat_rule(&mut self, place: &str, r: &CombatRule) -> Option<RuleDef> {
+        if r.on == "StatValue" {
+            self.refuse_stat_rule(place, r);
+            return None;
+        }
         let on = self.rule_on(place, &r.on);
         let abilities = r.abilities.iter().filter_map(|a| self.ability_ref(place, a)).collect();
         let tags = self.tag_list(&r.ability_tags);
@@ -143,6 +167,21 @@ impl Compiler<'_> {
             );
         }
         Some(RuleDef { on, abilities, tags, attribute, when, what, stacks: r.stacks })
+    }
+
+    /// Reports a rule about a stat, with the modifier to write instead.
+    fn refuse_stat_rule(&mut self, place: &str, r: &CombatRule) {
+        let attribute = r.attribute.as_deref().unwrap_or("Stat.Name");
+        let (operation, magnitude) = match r.modify {
+            Some(m) if m.operation == ModifyOperation::Multiply => ("Multiply", m.factor.unwrap_or(1.0) - 1.0),
+            Some(m) => ("Add", m.value.unwrap_or(0.0)),
+            None => ("Override", 0.0),
+        };
+        let message = format!(
+            "{place}.On: combat rules do not change stats; remove the rule and add the modifier {{Attribute: {attribute}, \
+             Operation: {operation}, Magnitude: {{Type: ScalableFloat, Value: {magnitude}}}}}"
+        );
+        self.error("stat-by-rule", message);
     }
 
     fn rule_on(&mut self, place: &str, name: &str) -> Option<RuleOn> {

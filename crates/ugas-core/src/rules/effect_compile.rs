@@ -17,7 +17,7 @@ use ugas_doc::{
 /// The tag of effects that only the authoritative sim applies (specification, section 13.7).
 const AUTHORITATIVE_ONLY: &str = "Gameplay.Effect.AuthoritativeOnly";
 
-/// Returns whether only the authoritative sim applies an effect: the effect has the tag [`AUTHORITATIVE_ONLY`], or one
+/// Returns whether an effect is marked as one that only the authoritative sim applies: it has the tag [`AUTHORITATIVE_ONLY`], or one
 /// of its executions is marked as not predictable.
 fn is_for_authority(doc: &Effect) -> bool {
     let marked =
@@ -48,7 +48,9 @@ impl Compiler<'_> {
         self.refuse_in_effect(doc);
         let duration = self.effect_duration(doc);
         let period = self.period(doc);
-        let modifiers = doc.modifiers.iter().enumerate().filter_map(|(i, m)| self.modifier(i, m)).collect();
+        let modifiers: Box<[ModDef]> =
+            doc.modifiers.iter().enumerate().filter_map(|(i, m)| self.modifier(i, m)).collect();
+        let authority = is_for_authority(doc) || modifiers.iter().any(|m| self.rules.is_stat(m.attribute));
         let executions = self.executions(doc);
         let immunity = self.immunity(doc);
         let grants = self.granted_abilities(doc);
@@ -92,7 +94,7 @@ impl Compiler<'_> {
             cues: self.tag_list(&doc.gameplay_cues),
             rules: self.combat_rules(doc),
             combat: self.combat(doc),
-            authority: is_for_authority(doc),
+            authority,
             simple: false,
             reads_source: false,
             plain_write: None,
@@ -218,6 +220,7 @@ impl Compiler<'_> {
     fn modifier(&mut self, index: usize, m: &ugas_doc::Modifier) -> Option<ModDef> {
         let place = format!("Modifiers[{index}]");
         let attribute = self.attribute_ref(&place, &m.attribute)?;
+        self.check_modified(&place, attribute);
         let magnitude = self.magnitude(&format!("{place}.Magnitude"), &m.magnitude)?;
         let channel = match (&m.channel, m.operation) {
             (Some(name), Operation::Multiply) => ChannelId::named(name),

@@ -6,6 +6,7 @@
 
 use super::Rules;
 use super::attribute::{AttributeDef, BoundDef};
+use super::combat::ScaleDef;
 use super::expr::{Expr, Side};
 use crate::state::Attr;
 use crate::{AttributeId, ControllerId, Refusal, SetId};
@@ -31,11 +32,28 @@ pub(crate) struct Slot {
     pub(crate) hi: SlotBound,
     pub(crate) derived: Option<Arc<Expr>>,
     pub(crate) dependents: Box<[u16]>,
-    pub(crate) strongest: bool,
+    /// The least lower bound: 0 for `NonNegative`, otherwise no limit.
+    least: f64,
+    pub(crate) aggregation: Aggregation,
+    /// The stat of the attribute, if it is one.
+    pub(crate) stat: Option<StatSlot>,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
     /// The slots of the pools that absorb damage before this slot, in order.
     pub(crate) pools: Box<[u16]>,
+}
+
+/// A stat in a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StatSlot {
+    pub(crate) is_modifiable: bool,
+}
+
+/// A stat that multiplies a combat value.
+#[derive(Clone, Debug)]
+pub(crate) struct ScaleSlot {
+    pub(crate) slot: u16,
+    pub(crate) scale: ScaleDef,
 }
 
 /// The data that a plain write to an attribute needs.
@@ -48,7 +66,7 @@ pub(crate) struct WriteSlot {
     /// The slot of the attribute that is the lower bound.
     lo_slot: u16,
     hi_slot: u16,
-    /// Whether the base value is not derived and no other slot depends on the attribute.
+    /// Whether the base value is not derived, no other slot depends on the attribute, and the attribute is not a stat.
     pub(crate) plain: bool,
     pub(crate) death: bool,
 }
@@ -65,16 +83,17 @@ impl WriteSlot {
             SlotBound::Value(v) => (v, NO_SLOT),
             SlotBound::Slot(slot) => (open, slot),
         };
-        let ((lo, lo_slot), (hi, hi_slot)) = (bound(s.lo, f64::NEG_INFINITY), bound(s.hi, f64::INFINITY));
-        let plain = s.derived.is_none() && s.dependents.is_empty();
+        let ((lo, lo_slot), (hi, hi_slot)) = (bound(s.lo, s.least), bound(s.hi, f64::INFINITY));
+        let plain = s.derived.is_none() && s.dependents.is_empty() && s.stat.is_none();
         WriteSlot { lo, hi, attribute: s.attribute, slot, lo_slot, hi_slot, plain, death: s.death }
     }
 
     /// Returns the current bounds.
     #[inline(always)]
     pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
-        let value = |fixed: f64, slot: u16| if slot == NO_SLOT { fixed } else { attrs[slot as usize].current };
-        (value(self.lo, self.lo_slot), value(self.hi, self.hi_slot))
+        let lo = if self.lo_slot == NO_SLOT { self.lo } else { attrs[self.lo_slot as usize].current.max(self.lo) };
+        let hi = if self.hi_slot == NO_SLOT { self.hi } else { attrs[self.hi_slot as usize].current };
+        (lo, hi)
     }
 }
 
@@ -85,6 +104,8 @@ pub(crate) struct Layout {
     slot_of: Box<[u16]>,
     /// Indexed by attribute, like `slot_of`.
     write_slots: Box<[WriteSlot]>,
+    /// The stats that multiply combat values.
+    pub(crate) scales: Box<[ScaleSlot]>,
     /// The slots that mean death at zero.
     pub(crate) deaths: Box<[u16]>,
     /// The attribute values immediately after registration.
@@ -119,17 +140,28 @@ impl Layout {
         let absorbs = registered.parts.iter().any(|(_, a)| a.absorb.is_some());
         let mut slots: Vec<Slot> = Vec::with_capacity(order.len());
         let mut initial: Vec<Attr> = Vec::with_capacity(order.len());
-        let mut not_finite = Vec::new();
+        let (mut not_finite, mut scales) = (Vec::new(), Vec::new());
         for (&part, dependents) in order.iter().zip(places.dependents(&reads)) {
             let (set, a) = registered.parts[part];
+            let stat = rules.set_def(set).and_then(|def| def.stat(a.attribute));
+            let scaled = |scale: &ScaleDef| ScaleSlot { slot: slots.len() as u16, scale: scale.clone() };
+            scales.extend(stat.and_then(|s| s.scale.as_ref()).map(scaled));
+            let least = if a.aggregation == Aggregation::NonNegative { 0.0 } else { f64::NEG_INFINITY };
             let slot = Slot {
                 attribute: a.attribute,
                 set,
-                lo: places.bound(a.min),
+                lo: match places.bound(a.min) {
+                    SlotBound::Slot(slot) => SlotBound::Slot(slot),
+                    SlotBound::Value(v) => SlotBound::Value(v.max(least)),
+                    SlotBound::Open if least.is_finite() => SlotBound::Value(least),
+                    SlotBound::Open => SlotBound::Open,
+                },
+                least,
                 hi: places.bound(a.max),
                 derived: a.derived.clone(),
                 dependents: dependents.into(),
-                strongest: a.aggregation == Aggregation::StrongestMultiply,
+                aggregation: a.aggregation,
+                stat: stat.map(|s| StatSlot { is_modifiable: s.is_modifiable }),
                 proportional: a.on_bound_change == OnBoundChange::Proportional,
                 death: a.death,
                 pools: if absorbs { places.pools(&registered, a.attribute) } else { Box::default() },
@@ -150,7 +182,8 @@ impl Layout {
         let write_slots = slot_of.iter().map(|&slot| WriteSlot::new(&slots, slot)).collect();
         let deaths = (0..slots.len()).filter(|&slot| slots[slot].death).map(|slot| slot as u16).collect();
         let (sets, slots, initial) = (sets.into(), slots.into(), initial.into());
-        Ok(Layout { sets, slots, slot_of, write_slots, deaths, initial, not_finite: not_finite.into() })
+        let (scales, not_finite) = (scales.into(), not_finite.into());
+        Ok(Layout { sets, slots, slot_of, write_slots, scales, deaths, initial, not_finite })
     }
 
     /// Returns the base value of a derived attribute, and whether it was not finite.
@@ -287,12 +320,17 @@ impl Slot {
     /// Returns the current bounds: a referenced bound is the current value of its attribute.
     #[inline(always)]
     pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
-        let value = |b, open| match b {
-            SlotBound::Open => open,
+        let lo = match self.lo {
+            SlotBound::Open => f64::NEG_INFINITY,
+            SlotBound::Value(v) => v,
+            SlotBound::Slot(s) => attrs[s as usize].current.max(self.least),
+        };
+        let hi = match self.hi {
+            SlotBound::Open => f64::INFINITY,
             SlotBound::Value(v) => v,
             SlotBound::Slot(s) => attrs[s as usize].current,
         };
-        (value(self.lo, f64::NEG_INFINITY), value(self.hi, f64::INFINITY))
+        (lo, hi)
     }
 }
 

@@ -9,7 +9,7 @@ use super::tag::{TagQuery, tag_segments};
 use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, InputId, KeyId, NameKind, ParamId, SetId, TagId};
 use std::borrow::Cow;
 use std::sync::Arc;
-use ugas_doc::Value;
+use ugas_doc::{STAT_PREFIX, Value};
 
 impl Compiler<'_> {
     /// Returns the id of a name that a document of these rules defines. A name from older rules may have no definition.
@@ -57,6 +57,12 @@ impl Compiler<'_> {
         let known = self.rules.attributes.find(name).map(AttributeId);
         if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
             return Ok(id);
+        }
+        if let Some(&(alias, ..)) = self.rules.aliases.iter().find(|a| Some(a.0) == known)
+            && name.starts_with(STAT_PREFIX)
+            && self.rules.is_stat_name(alias)
+        {
+            return Ok(alias);
         }
         if let Some((set, short)) = name.split_once('.')
             && let (Some(set), Some(plain)) =

@@ -37,6 +37,7 @@ mod param;
 mod program;
 mod scope;
 mod sets;
+mod stat;
 mod table;
 mod tag;
 mod task;
@@ -67,7 +68,7 @@ pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
 pub(crate) use check::ActivationCheck;
 pub(crate) use client::ClientEffect;
-pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
+pub(crate) use combat::{RuleDef, RuleOn, RuleWhat, ScaleDef};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
 pub(crate) use effect::{EffectDef, GrantDef, ModDef, PlainWrite, StackDef};
@@ -293,7 +294,7 @@ impl Rules {
     }
 
     /// Iterates over the attribute sets that define an attribute.
-    fn homes_of(&self, id: AttributeId) -> impl Iterator<Item = SetId> {
+    pub(super) fn homes_of(&self, id: AttributeId) -> impl Iterator<Item = SetId> {
         self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).map(|h| h.1)
     }
 

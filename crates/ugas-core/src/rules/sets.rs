@@ -62,13 +62,15 @@ impl RulesDocument for AttributeSet {
 }
 
 impl Compiler<'_> {
-    fn declare_set(&mut self, name: &str, attributes: &[Attribute]) {
-        let Some(set) = self.declare(NameKind::Set, name).map(SetId) else { return };
+    /// Assigns ids to an attribute set and its attributes.
+    pub(super) fn declare_set(&mut self, name: &str, attributes: &[Attribute]) -> Option<SetId> {
+        let set = self.declare(NameKind::Set, name).map(SetId)?;
         for a in attributes {
             let rules = self.rules.to_mut();
             let attribute = AttributeId(rules.attributes.intern(&a.name));
             rules.homes.insert((attribute, set));
         }
+        Some(set)
     }
 
     pub(crate) fn set(&mut self, doc: &AttributeSet) {
@@ -96,7 +98,10 @@ impl Compiler<'_> {
             }
         }
         self.note_patches(doc);
-        self.rules.to_mut().sets.define(id.0, SetDef { dependencies: dependencies.into(), attributes });
+        self.rules
+            .to_mut()
+            .sets
+            .define(id.0, SetDef { dependencies: dependencies.into(), attributes, stats: Box::default() });
         self.defined.push((id, doc.name.clone(), self.origin.clone()));
     }
 

@@ -28,6 +28,10 @@ impl<T> Table<T> {
         }
     }
 
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        self.definitions.get_mut(id as usize)?.as_mut()
+    }
+
     /// Iterates over the definitions of all ids. Some ids have no definition.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Option<T>> {
         self.definitions.iter()

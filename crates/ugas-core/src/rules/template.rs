@@ -56,7 +56,7 @@ impl RulesDocument for Controller {
 impl Compiler<'_> {
     fn template(&mut self, doc: &Controller) {
         self.refuse_in_controller(doc);
-        if doc.attribute_sets.is_empty() {
+        if doc.attribute_sets.is_empty() && doc.stats.is_empty() {
             self.error("no-sets", "the controller has no attribute sets; add at least one".into());
         }
         let (sets, base, stated) = self.template_sets(doc);
@@ -98,12 +98,17 @@ impl Compiler<'_> {
     /// Returns the sets of a controller, and the base values and current values that the document states.
     fn template_sets(&mut self, doc: &Controller) -> (Box<[SetId]>, AttributeValues, AttributeValues) {
         let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
+        sets.extend(doc.stats.iter().filter_map(|name| self.stat_table_ref("Stats", name)));
         for s in &doc.attribute_sets {
             let Some(id) = self.find(NameKind::Set, &s.name).map(SetId) else {
                 let near = self.nearest_suggestion(NameKind::Set, &s.name);
                 self.error("unknown-set", format!("unknown attribute set {}{near}", s.name));
                 continue;
             };
+            if self.rules.is_stat_table(id) {
+                self.error("unknown-set", format!("{} is a stat table; write it into Stats", s.name));
+                continue;
+            }
             sets.push(id);
             for v in &s.attributes {
                 let Some(a) = self.attribute_ref(&s.name, &v.name) else {

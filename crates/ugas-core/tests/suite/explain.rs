@@ -3,7 +3,7 @@
 use crate::kit::Rng;
 use crate::kit::world::World;
 use ugas_core::{ControllerId, Explanation, ModifierState, Rules, Spec};
-use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation, Origin, Stacking};
+use ugas_doc::{Aggregation, Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation, Origin, Stacking};
 
 /// A world, its hero, and the smith who gave the hero the sword.
 fn sword_world() -> (World, ControllerId, ControllerId) {
@@ -65,23 +65,25 @@ fn the_explanation_of_the_fire_sword_lists_its_18_damage() {
 }
 
 /// Computes the value from the lines of an explanation alone.
-fn replay(e: &Explanation, strongest: bool) -> f64 {
+fn replay(e: &Explanation) -> f64 {
+    let strongest = e.aggregation == Aggregation::StrongestMultiply;
+    let least = if e.aggregation == Aggregation::NonNegative { 0.0 } else { f64::NEG_INFINITY };
     let counts = |op: Operation| e.lines.iter().filter(move |l| l.operation == op && l.state == ModifierState::Counts);
     let add = counts(Operation::Add).fold(0.0, |sum, l| sum + l.magnitude);
     let post = counts(Operation::AddPost).fold(0.0, |sum, l| sum + l.magnitude);
     let mut product = 1.0;
-    let (mut channel, mut factor) = (None, 1.0);
+    let (mut channel, mut factor) = (None, 1.0_f64);
     for l in counts(Operation::Multiply) {
         if strongest || l.channel.is_none() || l.channel != channel {
-            product *= factor;
+            product *= factor.max(least);
             (channel, factor) = (l.channel.clone(), 1.0);
         }
         factor += l.magnitude;
     }
-    product *= factor;
+    product *= factor.max(least);
     let over = counts(Operation::Override).next().map(|l| l.magnitude);
     assert_eq!((add, post, over), (e.add, e.post, e.over), "{e}");
-    let value = over.unwrap_or((e.base + add) * product + post);
+    let value = over.unwrap_or((e.base + add).max(least) * product + post);
     let (lo, hi) = e.bounds;
     value.min(hi).max(lo) + 0.0
 }
@@ -89,7 +91,7 @@ fn replay(e: &Explanation, strongest: bool) -> f64 {
 fn random_effect(dice: &mut Rng, n: usize) -> Effect {
     let mut e = Effect::infinite(format!("GE_{n}")).priority(dice.below(3) as i32);
     for _ in 0..=dice.below(3) {
-        let attribute = ["A", "B", "Strong"][dice.below(3)];
+        let attribute = ["A", "B", "Strong", "Least"][dice.below(4)];
         // Overrides are rare, or little else would be seen.
         let kinds = if dice.below(6) == 0 { 5 } else { 4 };
         let op = [Operation::Add, Operation::Multiply, Operation::Multiply, Operation::AddPost, Operation::Override]
@@ -124,7 +126,7 @@ fn recomputing_the_explained_lines_gives_the_value_bit_for_bit() {
     // The worked example first: 10 × 1.50 (MainStat) × 1.20 (DamageBonuses).
     let (w, hero, _) = sword_world();
     let e = w.sim.explain(hero, w.attr("WeaponDamage")).unwrap();
-    assert_eq!((replay(&e, false), e.base, e.add, e.post, e.over), (18.0, 10.0, 0.0, 0.0, None));
+    assert_eq!((replay(&e), e.base, e.add, e.post, e.over), (18.0, 10.0, 0.0, 0.0, None));
     let mut named: Vec<(&str, f64, &str)> = e
         .channels
         .iter()
@@ -141,7 +143,8 @@ fn recomputing_the_explained_lines_gives_the_value_bit_for_bit() {
                     .with(Attribute::new("Cap", 60.0))
                     .with(Attribute::new("A", 17.3))
                     .with(Attribute::new("B", 11.1).min(-5.0).max("Cap"))
-                    .with(Attribute::new("Strong", 9.3).strongest_wins()),
+                    .with(Attribute::new("Strong", 9.3).strongest_wins())
+                    .with(Attribute::new("Least", 0.4).non_negative()),
             )
             .add(Effect::infinite("GE_Rage").grants("State.Raging").add("Power", 0.77))
             .add(Effect::infinite("GE_Silence").grants("State.Silenced"));
@@ -161,12 +164,12 @@ fn recomputing_the_explained_lines_gives_the_value_bit_for_bit() {
             if dice.below(3) == 0 && !active.is_empty() {
                 w.sim.remove(active[dice.below(active.len())].key).unwrap();
             }
-            for name in ["Power", "A", "B", "Strong"] {
+            for name in ["Power", "A", "B", "Strong", "Least"] {
                 let attribute = w.attr(name);
                 let (e, shown) = (w.sim.explain(who, attribute).unwrap(), w.sim.get(who, attribute).unwrap());
                 let place = format!("seed {seed} step {step} {name}\n{e}");
                 assert_eq!(e.value.to_bits(), shown.to_bits(), "explain and get differ: {place}");
-                let replayed = replay(&e, name == "Strong");
+                let replayed = replay(&e);
                 assert_eq!(replayed.to_bits(), shown.to_bits(), "replayed {replayed}: {place}");
                 let product = e.channels.iter().fold(1.0, |p, c| p * c.factor);
                 assert!((product - e.product).abs() < 1e-9, "channels give {product}, not {}: {place}", e.product);
@@ -175,6 +178,29 @@ fn recomputing_the_explained_lines_gives_the_value_bit_for_bit() {
             }
         }
     }
+}
+
+#[test]
+fn a_sum_and_a_factor_below_zero_are_explained_as_zero() {
+    let mut w = World::new(
+        Rules::builder()
+            .add(AttributeSet::new("S").with(Attribute::new("Haste", 1.0).non_negative()))
+            .add(Effect::infinite("GE_Slow").add("Haste", -5.0))
+            .add(Effect::infinite("GE_Halt").multiply("Haste", -3.0))
+            .add(Effect::infinite("GE_Bonus").modify(Modifier::new("Haste", Operation::AddPost, 0.5))),
+    );
+    let who = w.spawn("S");
+    let slow = w.apply("GE_Slow", who);
+    let e = w.sim.explain(who, w.attr("Haste")).unwrap();
+    assert_eq!((e.value, e.add, e.bounds.0), (0.0, -5.0, 0.0));
+    assert_eq!(e.short(), "Haste 0 = 0 (1 + -5 is below 0)");
+    w.apply("GE_Bonus", who);
+    assert_eq!(w.sim.get(who, w.attr("Haste")), Ok(0.5), "the sum counts as 0");
+    w.sim.remove(slow).unwrap();
+    w.apply("GE_Halt", who);
+    let e = w.sim.explain(who, w.attr("Haste")).unwrap();
+    assert_eq!((e.value, e.product, e.channels[0].factor), (0.5, 0.0, 0.0));
+    assert!(e.to_string().contains("not negative"), "{e}");
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod replay;
 mod rolls;
 mod set;
 mod spawn;
+mod stats;
 mod tag;
 mod task;
 mod task_host_answered;

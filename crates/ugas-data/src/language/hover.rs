@@ -80,12 +80,14 @@ fn of_attribute(project: &Project, set: &DocSet, docs: &[Loaded], name: &str, on
     let definition = docs.iter().find_map(|l| attribute(&l.doc, name).map(|a| (a, &l.doc)));
     if let Some((a, doc)) = definition {
         let value = a.default_base_value.map(|v| format!(" {}", number(v))).unwrap_or_default();
-        let home = if let Doc::AttributeSet(set) = doc { format!(" of `{}`", set.name) } else { String::new() };
+        let is_set = matches!(doc, Doc::AttributeSet(_) | Doc::StatTable(_));
+        let home = if is_set { format!(" of `{}`", doc.name()) } else { String::new() };
+        let what = if matches!(doc, Doc::StatTable(_)) { "stat" } else { "attribute" };
         if parts.is_empty() {
             parts.push(format!("**{name}{value}** by default"));
         }
         parts.push(format!(
-            "attribute{home}{}",
+            "{what}{home}{}",
             if value.is_empty() { String::new() } else { format!(", default{value}") }
         ));
         let text = a.metadata.as_ref().and_then(|m| m.description.clone()).or_else(|| a.description.clone());

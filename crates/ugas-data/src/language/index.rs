@@ -120,6 +120,7 @@ fn spot(source: &Source, span: Span) -> SourceLocation {
 fn home(doc: &SourceDoc, m: &Mention) -> Span {
     let key = match doc.kind {
         Some(Kind::AttributeSet) => "Attributes",
+        Some(Kind::StatTable) => "Stats",
         Some(Kind::TagRegistry) => "Tags",
         _ => return doc.tree.span,
     };

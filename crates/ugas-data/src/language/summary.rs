@@ -3,7 +3,7 @@
 use crate::{Loaded, Project};
 use std::sync::Arc;
 use ugas_core::{FilledText, Rules, Sim, SimConfig, SpawnSpec};
-use ugas_doc::{Ability, Attribute, Doc, DocumentKind};
+use ugas_doc::{Ability, Attribute, Doc, DocumentKind, Stat};
 
 /// The description of a definition, with its placeholders replaced by numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,9 +61,12 @@ pub(super) fn tooltips_of_owners(
     controllers.iter().filter_map(fill).take(MOST).collect()
 }
 
-/// Returns the attribute of a name.
-pub(super) fn attribute<'d>(doc: &'d Doc, name: &str) -> Option<&'d Attribute> {
-    doc.attributes().iter().find(|a| a.name == name)
+/// Returns the attribute of a name; a stat is an attribute.
+pub(super) fn attribute(doc: &Doc, name: &str) -> Option<Attribute> {
+    if let Doc::StatTable(table) = doc {
+        return table.stats.iter().find(|s| s.attribute_name() == name).map(Stat::attribute);
+    }
+    doc.attributes().iter().find(|a| a.name == name).cloned()
 }
 
 /// Returns the readable documents of a document set.

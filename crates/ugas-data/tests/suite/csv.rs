@@ -1,4 +1,4 @@
-//! Curves from CSV tables: accepted formats, errors with locations, and no reads outside the folder.
+//! Curves and stats from CSV tables: accepted formats, errors with locations, and no reads outside the folder.
 
 use crate::kit::folder::Folder;
 use std::path::PathBuf;
@@ -105,4 +105,59 @@ fn a_symlink_out_of_the_folder_is_not_followed() {
     let errors = Project::open(folder.0.join("p/c.yaml")).unwrap().check();
     assert_eq!(errors[0].message, "Csv: \"table.csv\" is a symbolic link to a file outside the folder of the document");
     assert!(read_packs([folder.0.join("p")]).is_err());
+}
+
+/// Returns a pack with a stat table over `table.csv` and an effect that modifies `Stat.Haste`.
+fn stats(name: &str, csv: &str) -> Folder {
+    let effect = "Kind: gameplay_effect\nName: GE_Haste\nDurationPolicy: Infinite\nModifiers: [{Attribute: Stat.Haste, \
+                  Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}]\n";
+    let table = "Kind: stat_table\nName: T_Stats\nCsv: table.csv\n";
+    let files = [("p/pack.yaml", "Name: p\n"), ("p/t.yaml", table), ("p/e.yaml", effect), ("p/table.csv", csv)];
+    Folder::new(name, &files)
+}
+
+#[test]
+fn a_table_of_stats_is_read_from_a_csv_file() {
+    let csv = "Tag,Default,Max,Modifiable,Scales\nStat.Haste,1,3,,CastLength\nStat.Mass,80,,no,\n";
+    let folder = stats("stats", csv);
+    let packs = read_packs([folder.0.join("p")]).unwrap();
+    let mut docs = packs[0].documents.docs.iter();
+    let table = docs.find_map(|d| if let Doc::StatTable(table) = &d.doc { Some(table) } else { None }).unwrap();
+    assert_eq!(table.csv, None);
+    let [haste, mass] = table.stats.as_slice() else { panic!("two stats: {:?}", table.stats) };
+    assert_eq!((haste.tag.as_str(), haste.default, haste.max, haste.modifiable), ("Stat.Haste", 1.0, Some(3.0), true));
+    assert_eq!(haste.scales, Some("CastLength".into()));
+    assert_eq!((mass.tag.as_str(), mass.default, mass.modifiable), ("Stat.Mass", 80.0, false));
+    let found = Project::open(folder.0.join("p")).unwrap().check();
+    assert!(found.iter().all(|f| f.severity != Severity::Error), "{found:?}");
+
+    // With another tag, nothing defines Stat.Haste.
+    let found = Project::open(stats("other", "Tag,Default\nStat.Speed,1\n").0.join("p")).unwrap().check();
+    assert!(found.iter().any(|f| f.message.contains("unknown attribute Stat.Haste")), "{found:?}");
+}
+
+#[test]
+fn errors_of_a_table_of_stats_are_reported_at_their_cells() {
+    let errors_of = |name: &str, csv: &str| {
+        let mut errors = stats(name, csv).errors();
+        errors.retain(|e| e.starts_with("table.csv"));
+        errors
+    };
+    let help = "the first line names the columns: Tag, Default and any of Min, Max, Replicate, Modifiable, Scales";
+    let columns = errors_of("columns", "Tag,Defalt\nStat.Haste,1\n");
+    let expected = [
+        format!("table.csv:1:1: the column Default is missing; {help}"),
+        format!("table.csv:1:5: unknown column \"Defalt\"; {help}"),
+    ];
+    assert_eq!(columns, expected);
+    let cells = errors_of("cells", "Tag,Default,Modifiable\nStat.Haste,one,maybe\nStat.B,1,no,5\n");
+    let expected = [
+        "table.csv:2:12: Default: expected a number, found \"one\"",
+        "table.csv:2:16: Modifiable: expected true or false, found \"maybe\"",
+        "table.csv:3:13: expected 3 columns, found 4",
+    ];
+    assert_eq!(cells, expected);
+    assert_eq!(errors_of("empty", "\n"), [format!("table.csv:1:1: the table is empty; {help}")]);
+    let missing = errors_of("missing", "Tag,Default\nStat.Haste,\n");
+    assert_eq!(missing, ["table.csv:2:1: Default is missing; write a value in that column"]);
 }

@@ -44,21 +44,25 @@ const TEXTS: [&str; 25] = [
 ];
 
 /// Fields that cannot be changed inside one valid pack, with the test that shows what they do.
-const ELSEWHERE: [(&str, &str, &str, &str); 1] =
-    [("curve", "Csv", "tests/suite/csv.rs", "csv_tables_are_read_in_the_formats_of_spreadsheets")];
+const ELSEWHERE: [(&str, &str, &str, &str); 3] = [
+    ("curve", "Csv", "tests/suite/csv.rs", "csv_tables_are_read_in_the_formats_of_spreadsheets"),
+    ("stat_table", "Csv", "tests/suite/csv.rs", "a_table_of_stats_is_read_from_a_csv_file"),
+    ("Stat", "Tag", "tests/suite/csv.rs", "a_table_of_stats_is_read_from_a_csv_file"),
+];
 
 /// Data of the host whose tags the rules contain, so that the host can look up their ids.
 const TAGS_OF_HOST_DATA: [(&str, &str); 1] = [("Placement", "StartupTags")];
 
 /// Fields of which another value alone is an error: they name what other documents refer to, or they choose which other
 /// fields must be there.
-const DECIDING: [(&str, &str); 12] = [
+const DECIDING: [(&str, &str); 13] = [
     ("ability_set", "Name"),
     ("attribute_set", "Name"),
     ("calculation", "Name"),
     ("curve", "Name"),
     ("gameplay_ability", "Name"),
     ("gameplay_effect", "Name"),
+    ("stat_table", "Name"),
     ("Actor", "ActorID"),
     ("patch", "TargetKind"),
     ("CombatRule", "Restrict"),

@@ -107,7 +107,7 @@ fn a_fix_removes_the_error_it_is_offered_for() {
 #[test]
 fn a_field_without_behaviour_is_refused_with_the_reason() {
     let unsupported = |line, column| ("unsupported-field", line, column);
-    assert_findings("unsupported_effect", &[unsupported(4, 7), unsupported(6, 10), unsupported(7, 10)]);
+    assert_findings("unsupported_effect", &[unsupported(4, 7), unsupported(6, 10)]);
     assert_findings("unsupported_ability", &[unsupported(3, 12)]);
     assert_findings("unsupported_timeline", &[unsupported(4, 9), unsupported(5, 10), unsupported(7, 3)]);
     assert_findings("unsupported_controller", &[unsupported(4, 7)]);

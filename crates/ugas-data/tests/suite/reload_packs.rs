@@ -142,12 +142,12 @@ fn patches_over_the_work_limit_are_reported() {
 }
 
 #[test]
-fn the_tables_of_one_file_share_a_limit_of_points() {
+fn the_tables_of_one_file_share_a_limit_of_lines() {
     let f = Folder::empty("many");
     let table: String = (0..40_000).map(|i| format!("{i},1\n")).collect();
     f.write("c.csv", &table);
     let curves: String = (0..4).map(|i| format!("---\nKind: curve\nName: C{i}\nCsv: c.csv\n")).collect();
     f.write("c.yaml", &curves);
     let findings = Reloader::open(&f.0).err().unwrap();
-    assert!(findings[0].message.contains("more than 100000 points") && findings[0].line == 12, "{findings:?}");
+    assert!(findings[0].message.contains("more than 100000 lines") && findings[0].line == 12, "{findings:?}");
 }

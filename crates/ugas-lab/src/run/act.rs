@@ -209,6 +209,7 @@ impl Runner<'_> {
         let anchor = def.position.or(def.facing.map(|_| [0.0; 3])).map(Anchor::at);
         SpawnSpec {
             template,
+            stats: def.stats.iter().map(|n| self.set(n)).collect(),
             sets: def.sets.iter().map(|n| self.set(n)).collect(),
             base: def.base.iter().filter_map(|(n, value)| Some((rules.find_attribute(&n.text)?, *value))).collect(),
             tags: def.tags.iter().filter_map(|n| rules.find_tag(&n.text)).collect(),

@@ -124,7 +124,7 @@ impl<'a> Binder<'a> {
                 let help = help.or_else(|| Some(other()));
                 self.unknown("controller", controller, help);
             }
-            actor.sets.iter().for_each(|n| self.set(n));
+            actor.stats.iter().chain(&actor.sets).for_each(|n| self.set(n));
             actor.base.iter().for_each(|(n, _)| self.attribute(n));
             actor.effects.iter().for_each(|n| self.effect(n));
             actor.abilities.iter().for_each(|a| self.ability(&a.ability));

@@ -10,8 +10,18 @@ use ugas_data::{Loaded, Node, NodeValue, ReadError, doc_from_node};
 
 const KEYS: &[&str] =
     &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Network", "Timeline"];
-const ACTOR_KEYS: &[&str] =
-    &["AttributeSets", "Attributes", "Tags", "Controller", "Position", "Facing", "Effects", "Abilities", "Spawned"];
+const ACTOR_KEYS: &[&str] = &[
+    "AttributeSets",
+    "Stats",
+    "Attributes",
+    "Tags",
+    "Controller",
+    "Position",
+    "Facing",
+    "Effects",
+    "Abilities",
+    "Spawned",
+];
 /// First segments of paths that cannot be names of actors or results.
 const RESERVED: &[&str] = &["Sim", "Cues", "Rejected"];
 /// The limit of requirements for one scenario.
@@ -136,7 +146,7 @@ fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, R
     let what = format!("the actor {}", name.text);
     let fields = reading.fields(&what, node, ACTOR_KEYS)?;
     let controller = fields.name_if("Controller")?;
-    if controller.is_none() && fields.get("AttributeSets").is_none() {
+    if controller.is_none() && fields.get("AttributeSets").or(fields.get("Stats")).is_none() {
         return Err(ReadError {
             help: Some("add `AttributeSets: [..]` or `Controller: <ActorID>`".to_owned()),
             ..name.place.error(reading.file, format!("{what} has no attribute sets"))
@@ -147,6 +157,7 @@ fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, R
     Ok(ActorDef {
         name,
         controller,
+        stats: fields.names_if("Stats")?,
         sets: fields.names_if("AttributeSets")?,
         base: fields.numbers_if("Attributes")?,
         tags: fields.names_if("Tags")?,

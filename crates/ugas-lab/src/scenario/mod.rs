@@ -68,6 +68,7 @@ pub struct Scenario {
 pub(crate) struct ActorDef {
     pub(crate) name: Name,
     pub(crate) controller: Option<Name>,
+    pub(crate) stats: Vec<Name>,
     pub(crate) sets: Vec<Name>,
     pub(crate) base: Vec<(Name, f64)>,
     pub(crate) tags: Vec<Name>,

@@ -43,6 +43,7 @@ mod session_links;
 mod session_return;
 mod session_updates;
 mod session_validation;
+mod stats;
 mod swarm;
 mod true_hits;
 mod truth_table;

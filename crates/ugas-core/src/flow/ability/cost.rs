@@ -49,7 +49,7 @@ impl View<'_> {
             let Some(slot) = layout.slot(attribute) else { continue };
             let s = &layout.slots[slot];
             let (lo, hi) = s.bounds(&row.attrs);
-            let sums = self.sums_of(row, slot, s.strongest);
+            let sums = self.sums_of(row, slot, s.aggregation);
             let start = Window::new(&sums, lo, hi).start(row.attrs[slot].base);
             let mut end = start;
             for (i, m) in def.modifiers.iter().enumerate().filter(|(_, m)| m.attribute == attribute) {
@@ -92,6 +92,7 @@ impl View<'_> {
         let (who, layout) = (about.spec.target, self.layout(about.target));
         for &CalcResult { attribute, value, .. } in &results {
             let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
+            self.check_stat_slot(about.target, slot)?;
             if layout.slots[slot].derived.is_some() {
                 return Err(Refusal::Restricted { by: Restriction::DerivedAttribute });
             }

@@ -42,6 +42,10 @@ impl Flow<'_> {
             }
         }
         bits |= self.task_alerts(slot);
+        // A stat that multiplies combat values may change the maximum of charges.
+        if !self.layout(slot).scales.is_empty() {
+            bits |= alert::ATTRIBUTE;
+        }
         // Another controller casts at this controller. The death and the tags of this controller may end that cast.
         if self.ix.casters_at(row.id).next().is_some() {
             bits |= alert::DEATH | alert::TAG;

@@ -78,8 +78,8 @@ impl Flow<'_> {
             RowEvent::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, cutoff),
             RowEvent::Tag { tag, added: false } => self.cancel_without(target, *tag),
             RowEvent::Died { .. } => self.die(target, cutoff),
-            RowEvent::Attribute { .. }
-            | RowEvent::Effect { .. }
+            RowEvent::Attribute { attribute, .. } => self.scale_changed(target, *attribute),
+            RowEvent::Effect { .. }
             | RowEvent::Event(_)
             | RowEvent::Input { .. }
             | RowEvent::Granted { .. }

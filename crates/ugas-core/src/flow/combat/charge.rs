@@ -5,7 +5,7 @@
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
 use crate::state::{AbilityRef, Charge, Due, GrantMore, TimerKind};
-use crate::{FactKind, Role, SimTime};
+use crate::{AttributeId, FactKind, Role, SimTime};
 
 /// The charges of a grant. Times are measured on the controller's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,6 +139,14 @@ impl<'r> Flow<'r> {
             self.change_charges(slot, grant, |c| (c.max, c.have) = (max, c.have.min(max)));
             self.run_charges(slot, grant, &def, now);
             self.emit_charges(slot, grant);
+        }
+    }
+
+    /// Adapts the charges of a row to a changed attribute, if the attribute is a stat that multiplies combat values.
+    pub(crate) fn scale_changed(&mut self, slot: usize, attribute: AttributeId) {
+        let layout = self.layout(slot);
+        if layout.scales.iter().any(|s| layout.slots[s.slot as usize].attribute == attribute) {
+            self.recharge(slot);
         }
     }
 

@@ -142,7 +142,7 @@ impl Flow<'_> {
             let pool = pool as usize;
             let row = self.row(target);
             let (lo, _) = layout.slots[pool].bounds(&row.attrs);
-            let product = self.sums_of(row, pool, layout.slots[pool].strongest).product;
+            let product = self.sums_of(row, pool, layout.slots[pool].aggregation).product;
             let scale = if product > 0.0 { product } else { 1.0 };
             let planned = self.sc.writes.iter().find(|w| (w.row, w.slot) == (target as u32, pool as u16));
             let planned = planned.map_or(0.0, |w| (w.end - w.start) * scale);

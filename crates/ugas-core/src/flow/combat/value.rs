@@ -5,9 +5,11 @@
 //! size, so that the result does not depend on the order of application.
 
 use super::super::{Flow, View};
-use crate::rules::{AbilityDef, Bearer, EffectDef, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
+use crate::rules::{
+    AbilityDef, Bearer, EffectDef, Local, Reads, RuleDef, RuleOn, RuleWhat, ScaleDef, Side, StaticMask,
+};
 use crate::state::{Effect, Frozen, FrozenEffect};
-use crate::{AttributeId, ControllerId, KeyId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, ControllerId, KeyId, SimTime, TagId};
 use ugas_doc::CombatStyle;
 
 /// The event that a conditional rule reads.
@@ -97,7 +99,24 @@ impl View<'_> {
             }
             false
         });
+        self.each_scale(holder, on, ability, &mut |factor| factors.push(factor));
         combine(base, &mut adds, &mut factors)
+    }
+
+    /// Calls `each` with the current value of every stat of a controller that multiplies a combat value.
+    fn each_scale(&self, holder: RuleHolder<'_>, on: RuleOn, ability: Option<&AbilityDef>, each: &mut dyn FnMut(f64)) {
+        let is_meant = |scale: &ScaleDef| scale.on == on && self.selects(&scale.abilities, &scale.tags, ability);
+        match holder {
+            RuleHolder::Row(row) => {
+                let attrs = &self.row(row).attrs;
+                let scales = self.layout(row).scales.iter().filter(|s| is_meant(&s.scale));
+                scales.for_each(|s| each(attrs[s.slot as usize].current));
+            }
+            RuleHolder::Frozen(frozen) => {
+                let scales = self.rules.scales().filter(|(_, scale)| is_meant(scale));
+                scales.filter_map(|(stat, _)| frozen.value(stat)).for_each(each);
+            }
+        }
     }
 
     /// Returns a duration after combat rules.
@@ -113,9 +132,10 @@ impl View<'_> {
         (value.round() as u32).max(least)
     }
 
-    /// Returns whether an active effect of a row has combat rules.
+    /// Returns whether an active effect of a row has combat rules, or a stat of the row multiplies combat values.
     pub(crate) fn has_rules(&self, slot: usize) -> bool {
-        self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
+        !self.layout(slot).scales.is_empty()
+            || self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
     }
 
     /// Calls `each` with every matching rule and the stacks of its effect, until `each` returns true. Returns whether
@@ -161,10 +181,15 @@ impl View<'_> {
         }
     }
 
+    /// Returns whether a rule or stat that names abilities and tags of abilities is about an ability.
+    fn selects(&self, abilities: &[AbilityId], tags: &[TagId], ability: Option<&AbilityDef>) -> bool {
+        let under = |t: &TagId| tags.iter().any(|&of| self.rules.tags.is_under(*t, of));
+        (abilities.is_empty() || ability.is_some_and(|a| abilities.contains(&a.id)))
+            && (tags.is_empty() || ability.is_some_and(|a| a.tags.iter().any(under)))
+    }
+
     fn concerns(&self, rule: &RuleDef, ability: Option<&AbilityDef>, event: Option<&CombatEvent<'_>>) -> bool {
-        let under = |t: &TagId| rule.tags.iter().any(|&of| self.rules.tags.is_under(*t, of));
-        (rule.abilities.is_empty() || ability.is_some_and(|a| rule.abilities.contains(&a.id)))
-            && (rule.tags.is_empty() || ability.is_some_and(|a| a.tags.iter().any(under)))
+        self.selects(&rule.abilities, &rule.tags, ability)
             && rule.attribute.is_none_or(|a| event.is_some_and(|e| e.attribute == Some(a)))
     }
 }

@@ -38,11 +38,13 @@ pub(crate) struct Pieces {
     factor: f64,
     post: f64,
     over: Option<f64>,
+    /// The least sum of base value and added values.
+    least: f64,
 }
 
 impl Pieces {
     fn plain(&self, base: f64) -> f64 {
-        (base + self.add) * self.factor + self.post
+        (base + self.add).max(self.least) * self.factor + self.post
     }
 }
 
@@ -277,6 +279,12 @@ impl World {
                     .into_iter()
                     .fold(single, |p, c| p * (1.0 + multiplies.iter().filter(|m| m.0 == c).fold(0.0, |s, m| s + m.1)))
             }
+            Aggregation::NonNegative => {
+                let single = multiplies.iter().filter(|m| m.0 == 0).fold(1.0, |p, m| p * (1.0 + m.1).max(0.0));
+                let channels: BTreeSet<u32> = multiplies.iter().map(|m| m.0).filter(|&c| c != 0).collect();
+                let sum = |c: u32| multiplies.iter().filter(|m| m.0 == c).fold(0.0, |s, m| s + m.1);
+                channels.into_iter().fold(single, |p, c| p * (1.0 + sum(c)).max(0.0))
+            }
             Aggregation::StrongestMultiply => {
                 let bonus = multiplies.iter().map(|m| m.1).fold(0.0, f64::max);
                 let penalty = multiplies.iter().map(|m| m.1).fold(0.0, f64::min);
@@ -289,6 +297,7 @@ impl World {
             factor,
             post: posts.iter().fold(0.0, |s, v| s + v),
             over: overrides.last().map(|o| o.3),
+            least: if doc.aggregation == Aggregation::NonNegative { 0.0 } else { f64::NEG_INFINITY },
         }
     }
 
@@ -299,7 +308,9 @@ impl World {
             Some(Bound::Value(v)) => v,
             Some(Bound::Attribute(name)) => values.get(&(node.0, name)).copied().unwrap_or(open),
         };
-        (value(clamping.min, f64::NEG_INFINITY), value(clamping.max, f64::INFINITY))
+        let is_non_negative = self.attribute(node).is_some_and(|d| d.aggregation == Aggregation::NonNegative);
+        let least = if is_non_negative { 0.0 } else { f64::NEG_INFINITY };
+        (value(clamping.min, f64::NEG_INFINITY).max(least), value(clamping.max, f64::INFINITY))
     }
 
     pub(crate) fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
@@ -331,7 +342,7 @@ impl World {
             if bound.is_infinite() {
                 return bound;
             }
-            let scaled = (bound - pieces.post) / pieces.factor;
+            let scaled = ((bound - pieces.post) / pieces.factor).max(pieces.least);
             let mut edge = scaled - pieces.add;
             let largest = edge.abs().max(pieces.add.abs()).max(scaled.abs());
             let step = largest.next_up() - largest;

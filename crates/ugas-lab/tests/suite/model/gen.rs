@@ -308,6 +308,8 @@ fn attribute(rng: &mut Rng, name: String, refs: &[String]) -> Attribute {
     }
     if rng.percent(15) {
         a = a.strongest_wins();
+    } else if rng.aside(7).percent(15) {
+        a = a.non_negative();
     }
     if a.name != "Health" && rng.percent(12) {
         a.absorb = Some(Absorb { before: "Health".into(), order: rng.below(3) as i32 });

@@ -82,6 +82,9 @@ fn check_row(before: &Sim, preview: &Preview, after: &Sim, who: ControllerId) ->
     expected.retain(|k| row.is_none_or(|r| r.effects_removed.iter().all(|e| e.key != *k)));
     let active = |e: &&ugas_core::EffectView| e.state != ugas_core::EffectState::Queued;
     expected.extend(row.iter().flat_map(|r| r.effects_added.iter().filter(active).map(|e| e.key)));
+    // A queued effect that starts is a changed effect, and the query finds it from then on.
+    let is_started = |(old, new): &&(ugas_core::EffectView, ugas_core::EffectView)| !active(&old) && active(&new);
+    expected.extend(row.iter().flat_map(|r| r.effects_changed.iter().filter(is_started).map(|(_, new)| new.key)));
     let mut found = keys(after)?;
     expected.sort_unstable_by_key(|k| (k.origin_id, k.ordinal));
     found.sort_unstable_by_key(|k| (k.origin_id, k.ordinal));
