@@ -225,7 +225,8 @@ pub struct Attribute {
     /// The name, unique within a controller.
     pub name: String,
     /// The base value when the attribute set is registered, clamped to the bounds. Required unless `DerivedFrom`
-    /// supplies the base value.
+    /// supplies the base value. Together with `DerivedFrom`, it is the base value while the controller lacks an attribute
+    /// that the expression reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_base_value: Option<f64>,
     /// What the attribute is used for.

@@ -55,6 +55,9 @@ pub struct AttributeDef {
     /// The attribute before which this pool absorbs damage, and the pool's position among the pools of that attribute.
     pub(crate) absorb: Option<(AttributeId, i32)>,
     pub(crate) derived: Option<Arc<Expr>>,
+    /// The base value of a derived attribute while an attribute that its expression reads is not registered; `None` if
+    /// the document has no `DefaultBaseValue`.
+    pub(crate) fallback: Option<f64>,
 }
 
 #[derive(Clone, Debug)]

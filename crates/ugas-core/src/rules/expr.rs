@@ -171,6 +171,12 @@ impl Expr {
         super::expr_parse::parse(text, scope, names)
     }
 
+    /// Returns an expression that is one number.
+    pub(crate) fn constant(value: f64) -> Expr {
+        let code = Box::new([Code::Number(value)]);
+        Expr { text: value.to_string().into(), code, curves: Box::default(), depth: 1 }
+    }
+
     /// Returns the authored expression.
     pub(crate) fn text(&self) -> &str {
         &self.text

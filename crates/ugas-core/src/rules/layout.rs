@@ -158,7 +158,13 @@ impl Layout {
                 },
                 least,
                 hi: places.bound(a.max),
-                derived: a.derived.clone(),
+                derived: a.derived.as_ref().map(|expr| match a.fallback {
+                    // While an attribute of the expression is not registered, the default holds.
+                    Some(default) if expr.reads().any(|(_, read)| places.of_attribute[read.index()] == NO_SLOT) => {
+                        Arc::new(Expr::constant(default))
+                    }
+                    _ => expr.clone(),
+                }),
                 dependents: dependents.into(),
                 aggregation: a.aggregation,
                 stat: stat.map(|s| StatSlot { is_modifiable: s.is_modifiable }),

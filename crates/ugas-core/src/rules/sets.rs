@@ -178,6 +178,7 @@ impl Compiler<'_> {
             on_bound_change: doc.on_bound_change,
             death: on_depleted == OnDepleted::Death,
             absorb,
+            fallback: doc.default_base_value.filter(|_| derived.is_some()),
             derived,
         })
     }

@@ -1,7 +1,7 @@
 //! Attribute sets at run time: look-up, required sets, and refused cycles.
 
 use crate::kit::*;
-use ugas_core::{BoundDef, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec};
+use ugas_core::{BoundDef, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Category, Effect};
 
 // covers: UGAS-6.2-04
@@ -102,4 +102,27 @@ fn cycles_of_derived_attributes_and_of_sets_are_refused() {
         .build()
         .unwrap_err();
     assert!(error.issues.iter().any(|i| i.code == "cycle"), "{error}");
+}
+
+#[test]
+fn a_derived_attribute_has_its_default_while_it_lacks_what_it_reads() {
+    let bound = Attribute { default_base_value: Some(100.0), ..Attribute::derived("MaxMana", "Wisdom * 10") };
+    let rules = Rules::builder()
+        .add(AttributeSet::new("Mage").with(bound).with(Attribute::new("Mana", 80.0).max("MaxMana")))
+        .add(AttributeSet::new("Mind").with(Attribute::new("Wisdom", 5.0)))
+        .add(Effect::instant("GE_Write").add("MaxMana", 1.0))
+        .build()
+        .unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Mage").unwrap()])).unwrap();
+    let (max, mana) = (rules.attribute("MaxMana").unwrap(), rules.attribute("Mana").unwrap());
+    assert_eq!((sim.get(who, max), sim.get(who, mana)), (Ok(100.0), Ok(80.0)));
+    let mut found = Vec::new();
+    sim.take_diagnostics(&mut found);
+    assert!(found.is_empty(), "the default is no error: {found:?}");
+    let refused = sim.apply(&Spec::new(rules.effect("GE_Write").unwrap(), who));
+    assert_eq!(refused, Err(Refusal::Restricted { by: ugas_core::Restriction::DerivedAttribute }));
+    let mind = rules.set("Mind").unwrap();
+    sim.run(Op::AddSet { who, set: mind }).unwrap();
+    assert_eq!((sim.get(who, max), sim.get(who, mana)), (Ok(50.0), Ok(50.0)));
 }

@@ -314,8 +314,17 @@ impl World {
     }
 
     pub(crate) fn derived(&self, node: &Node, values: &Values) -> Option<f64> {
-        let text = &self.attribute(node)?.derived_from.as_ref()?.expression;
-        let v = expr::value(text, &|name| values.get(&(node.0, name.to_owned())).copied());
+        let doc = self.attribute(node)?;
+        let text = &doc.derived_from.as_ref()?.expression;
+        let lacks = std::cell::Cell::new(false);
+        let v = expr::value(text, &|name| {
+            let value = values.get(&(node.0, name.to_owned())).copied();
+            lacks.set(lacks.get() || value.is_none());
+            value
+        });
+        if let Some(default) = doc.default_base_value.filter(|_| lacks.get()) {
+            return Some(default);
+        }
         Some(v.filter(|v| v.is_finite()).unwrap_or(0.0) + 0.0)
     }
 
