@@ -1,5 +1,4 @@
-//! What ops take: an effect to apply, with its values and hit, and an actor to spawn, with its sets, abilities and
-//! position.
+//! The parameters of two ops: [`Spec`] describes an effect to apply, and [`SpawnSpec`] describes a controller to spawn.
 
 use crate::{AbilityId, AbilitySetId, ActorId, ControllerId, EffectId, KeyId, SetId, SimTime, TagId, TemplateId};
 use serde::{Deserialize, Serialize};
@@ -173,7 +172,7 @@ impl Spec {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpawnSpec {
-    /// The controller template to spawn from.
+    /// The template: the controller document that the new controller is created from.
     pub template: Option<TemplateId>,
     /// The stat tables to register before all attribute sets.
     #[serde(default)]

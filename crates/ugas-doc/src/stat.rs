@@ -159,7 +159,7 @@ impl StatTable {
 }
 
 impl Stat {
-    /// Creates a stat without bounds that effects may modify.
+    /// Creates a stat that has no upper bound and that effects may modify.
     pub fn new(tag: impl Into<String>, default: f64) -> Stat {
         Stat { tag: tag.into(), default, min: None, max: None, replicate: true, modifiable: true, scales: None }
     }
@@ -170,7 +170,7 @@ impl Stat {
         self
     }
 
-    /// Returns the name of the stat's attribute: its tag without `Stat.`.
+    /// Returns the name of the attribute that the stat becomes, which is the tag without `Stat.`.
     pub fn attribute_name(&self) -> &str {
         self.tag.strip_prefix(STAT_PREFIX).unwrap_or(&self.tag)
     }

@@ -37,7 +37,7 @@ impl Sums {
     /// Computes steps 1 to 5 without the clamp to the finite range.
     #[inline]
     pub(crate) fn raw(&self, base: f64) -> f64 {
-        (base + self.add).max(self.least) * self.product + self.post
+        at_least(base + self.add, self.least) * self.product + self.post
     }
 
     /// Computes all seven steps.
@@ -51,6 +51,12 @@ impl Sums {
     pub(crate) fn is_out_of_range(&self, base: f64) -> bool {
         self.saturated || self.over.is_none() && !self.raw(base).is_finite()
     }
+}
+
+/// Returns the greater of two numbers that are not NaN.
+#[inline]
+fn at_least(v: f64, least: f64) -> f64 {
+    if v < least { least } else { v }
 }
 
 /// Clamps a number to the finite range.
@@ -81,10 +87,10 @@ pub(crate) fn sums(mods: &[Mod], aggregation: Aggregation, priority: impl Fn(u64
                 bonus = bonus.max(m.magnitude);
                 penalty = penalty.min(m.magnitude);
             }
-            ModOp::Multiply if m.channel == ChannelId::NONE => s.product *= (1.0 + m.magnitude).max(least),
+            ModOp::Multiply if m.channel == ChannelId::NONE => s.product *= at_least(1.0 + m.magnitude, least),
             ModOp::Multiply => {
                 if m.channel != channel {
-                    s.product *= factor.max(least);
+                    s.product *= at_least(factor, least);
                     (channel, factor) = (m.channel, 1.0);
                 }
                 factor += m.magnitude;
@@ -99,7 +105,7 @@ pub(crate) fn sums(mods: &[Mod], aggregation: Aggregation, priority: impl Fn(u64
             }
         }
     }
-    s.product *= factor.max(least);
+    s.product *= at_least(factor, least);
     if strongest {
         s.product = (1.0 + bonus) * (1.0 + penalty);
     }

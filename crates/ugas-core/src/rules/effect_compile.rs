@@ -17,8 +17,8 @@ use ugas_doc::{
 /// The tag of effects that only the authoritative sim applies (specification, section 13.7).
 const AUTHORITATIVE_ONLY: &str = "Gameplay.Effect.AuthoritativeOnly";
 
-/// Returns whether an effect is marked as one that only the authoritative sim applies: it has the tag [`AUTHORITATIVE_ONLY`], or one
-/// of its executions is marked as not predictable.
+/// Returns whether the document says that only the authoritative sim applies the effect: by the tag
+/// [`AUTHORITATIVE_ONLY`], or by an execution that is marked as not predictable.
 fn is_for_authority(doc: &Effect) -> bool {
     let marked =
         |tag: &String| tag.strip_prefix(AUTHORITATIVE_ONLY).is_some_and(|s| s.is_empty() || s.starts_with('.'));

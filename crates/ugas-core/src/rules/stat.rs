@@ -184,7 +184,7 @@ impl Rules {
         })
     }
 
-    /// Iterates over the stats that multiply combat values, by the ids of their tags.
+    /// Iterates over the stats that multiply combat values. Each item is the id of the stat's tag and what it multiplies.
     pub(crate) fn scales(&self) -> impl Iterator<Item = (AttributeId, &ScaleDef)> {
         let stats = self.sets.iter().flatten().flat_map(|set| &set.stats);
         stats.filter_map(|stat| Some((stat.alias, stat.scale.as_ref()?)))

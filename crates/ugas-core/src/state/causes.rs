@@ -28,6 +28,19 @@ pub enum CauseWhat {
     Reload,
 }
 
+impl CauseWhat {
+    /// Returns the ability that was activated or ended.
+    ///
+    /// ```
+    /// use ugas_core::{AbilityId, CauseWhat};
+    /// assert_eq!(CauseWhat::Ended(AbilityId(3)).ability(), Some(AbilityId(3)));
+    /// assert_eq!(CauseWhat::Op.ability(), None);
+    /// ```
+    pub fn ability(&self) -> Option<AbilityId> {
+        if let CauseWhat::Activated(ability) | CauseWhat::Ended(ability) = *self { Some(ability) } else { None }
+    }
+}
+
 /// One link in a chain of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseLink {

@@ -165,9 +165,9 @@ impl OwnedHistory {
         self.tick_ends.iter().rev().find(matches).map(|s| (s.tick, s.image.clone()))
     }
 
-    /// Returns whether the server's confirmation contradicts the prediction: the server confirmed the hash of `tick`
-    /// and reported no change up to `until`, but the predicted state of `until` has no hash that was sent for `tick`.
-    /// This happens if the client has replaced the confirmed prediction by a wrong one since.
+    /// Returns whether the prediction of `until` is known to be wrong. The server confirmed a hash that the client sent
+    /// for `tick`, and reported no change up to `until`. The prediction is wrong if its hash is none of the hashes that
+    /// were sent for `tick`. This happens if a later correction replaced the confirmed prediction.
     pub(crate) fn is_contradicted(&self, rules: &Rules, tick: Tick, until: Tick) -> bool {
         let mut sent = self.sent_hashes.iter().filter(|(t, _)| *t == tick).map(|(_, hash)| *hash).peekable();
         let predicted = self.tick_end(until).and_then(|s| s.image.hash_without(rules, &self.hidden));

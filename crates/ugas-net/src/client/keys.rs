@@ -2,7 +2,7 @@
 //! rejected separately. If an activation is rejected, the activations that it caused are rejected too.
 
 use std::collections::VecDeque;
-use ugas_core::{AbilityId, ActivationKey, CauseWhat, FactKind, Facts, OpId, Sim, UsedAbility};
+use ugas_core::{AbilityId, ActivationKey, FactKind, Facts, OpId, Sim, UsedAbility};
 
 /// The maximum number of activations that are kept.
 const MAX_KEPT: usize = 256;
@@ -64,17 +64,8 @@ impl Keys {
             let FactKind::AbilityActivated { ability, activation, .. } = fact.kind else { continue };
             let causes = sim.chain(fact.link);
             // The nearest cause is the activation itself.
-            let parents = causes.iter().skip(1).filter_map(|link| match link.what {
-                CauseWhat::Activated(by) | CauseWhat::Ended(by) => predictions.iter().rev().find(|p| p.ability == by),
-                CauseWhat::Op
-                | CauseWhat::Applied(_)
-                | CauseWhat::Executed(_)
-                | CauseWhat::Expired(_)
-                | CauseWhat::Removed(_)
-                | CauseWhat::Pressed(_)
-                | CauseWhat::Released(_)
-                | CauseWhat::Reload => None,
-            });
+            let predicted = |by| predictions.iter().rev().find(|p: &&Prediction| p.ability == by);
+            let parents = causes.iter().skip(1).filter_map(|link| link.what.ability().and_then(predicted));
             let parent = parents.map(|p| p.key.sub).next().or(predictions.first().map(|p| p.key.sub));
             let sub = sub.saturating_add(predictions.len() as u16);
             let seed = sim.remote().use_seed(id, UsedAbility { who: fact.who, ability });

@@ -7,7 +7,7 @@ use crate::server::{MAX_ACTIVATED, MAX_VERDICTS};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::get_uint_to;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, Fact, FactKind, OpId, Sim, SimTime, UsedAbility};
+use ugas_core::{AbilityId, Fact, FactKind, OpId, Sim, SimTime, UsedAbility};
 
 /// The verdict of a command.
 pub(super) struct CommandVerdict {
@@ -73,7 +73,7 @@ impl Client {
         AppliedVerdicts { is_rejected, undone, next_uses: numbers }
     }
 
-    /// Renumbers the client's uses as the server numbers them; the numbers differ after a misprediction. Returns
+    /// Gives the uses of abilities the numbers that the server gave them. The numbers differ after a misprediction. Returns
     /// whether a number changed, so that the rolls of predicted commands may change.
     pub(super) fn renumber_uses(&mut self, numbers: &[(UsedAbility, u8)], tick: Tick) -> bool {
         let (pending, rows, time, mut is_changed) = (&self.pending, &self.rows, tick.time(self.length), false);
@@ -116,18 +116,7 @@ fn is_input(fact: &Fact) -> bool {
 
 /// Returns whether one of these abilities caused a fact.
 fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
-    let caused = |link: &CauseLink| match link.what {
-        CauseWhat::Activated(a) | CauseWhat::Ended(a) => abilities.contains(&a),
-        CauseWhat::Op
-        | CauseWhat::Applied(_)
-        | CauseWhat::Executed(_)
-        | CauseWhat::Expired(_)
-        | CauseWhat::Removed(_)
-        | CauseWhat::Pressed(_)
-        | CauseWhat::Released(_)
-        | CauseWhat::Reload => false,
-    };
-    sim.chain(fact.link).iter().any(caused)
+    sim.chain(fact.link).iter().filter_map(|link| link.what.ability()).any(|a| abilities.contains(&a))
 }
 
 /// Returns the use number with these low bits that is nearest to `expected`.

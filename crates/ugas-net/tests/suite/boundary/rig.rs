@@ -147,7 +147,7 @@ fn with_answers(builder: RulesBuilder) -> RulesBuilder {
         .add(Timeline::new("TL_Windup", 1.0).montage("Windup"))
 }
 
-/// Adds the abilities that differ in who decides about them.
+/// Adds the abilities that the server validates, that only one side runs, or that the client may not cancel.
 fn with_policies(builder: RulesBuilder) -> RulesBuilder {
     builder
         .add(Ability::new("GA_Judged").validated("Server", Some(60_000)).task(strike("GE_Bolt")))
