@@ -39,7 +39,7 @@ impl RowValidator<'_> {
     /// Validates the activations, tasks, cast, cooldowns, inputs and ability sets of a row.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
-        let Play { activations, tasks, cast, gcds, held, sets } = play;
+        let Play { activations, tasks, cast, gcds, held, sets, capabilities: _ } = play;
         let rising = |mut seqs: Box<dyn Iterator<Item = u64> + '_>| {
             let mut last = 0;
             seqs.all(|s| std::mem::replace(&mut last, s) < s && s < row.next_seq)
@@ -79,7 +79,9 @@ impl RowValidator<'_> {
         let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
             self.rules.ability_set_def(*set).is_some()
         };
-        want(sets.iter().all(known), "an ability set is unknown")
+        want(sets.iter().all(known), "an ability set is unknown")?;
+        // Also checks a row without capabilities: its sets may list some.
+        self.capabilities(row, play.capabilities())
     }
 
     fn grant_more(&self, row: &Row, g: &Grant) -> Result<(), &'static str> {
@@ -92,9 +94,10 @@ impl RowValidator<'_> {
         want(params.iter().all(|(_, v)| v.is_finite()), "a grant's parameters are invalid")?;
         want(restrictions.windows(2).all(|w| w[0] < w[1]), "a grant's restrictions are invalid")?;
         want(*set == 0 || row.play().sets.iter().any(|s| s.seq == *set), "the ability set of a grant does not exist")?;
-        let Some(Charge { have, max, start, end, seq }) = *charges else { return Ok(()) };
+        let Some(Charge { have, max, start, end, seq, rolled }) = *charges else { return Ok(()) };
         let charged = self.defs.ability(self.rules, g.ability).is_some_and(|d| d.charges.is_some());
         let sound = have <= max && is_valid_time(start) && due(end) && end >= start && seq < row.next_seq;
+        let sound = sound && !(rolled && end == SimTime::NEVER);
         want(charged && sound, "a grant's charges are invalid")
     }
 
@@ -197,11 +200,16 @@ impl RowValidator<'_> {
     }
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {
-        let Cast { of, seq, start, length, ticks, next } = *c;
+        let Cast { of, seq, start, length, ticks, next, owed, ref data } = *c;
         let Some(a) = row.play().activation(of) else { return Err("the activation of a cast does not exist") };
         let def = self.defs.ability(self.rules, a.ability).and_then(|d| d.cast);
         let casts = def.is_some_and(|d| d.ticks.max(1) == ticks);
-        let counts = next > 0 && next <= ticks && seq < row.next_seq;
+        // Only a cast whose last tick waits for its data continues after the time of that tick.
+        let last = if owed { ticks.saturating_add(1) } else { ticks };
+        let counts = next > u32::from(owed) && next <= last && seq < row.next_seq;
+        let waits = def.is_some_and(|d| d.awaits_data);
+        let has_data = data.as_ref().is_none_or(|target| waits && next <= ticks && aims(target));
+        want((!owed || waits) && has_data, "the tick data of a cast is invalid")?;
         let times = is_valid_time(start) && length >= SimTime::ZERO && length <= SimTime::LONGEST;
         want(casts && counts && times && a.state == AbilityState::Active, "a cast is invalid")
     }

@@ -2,8 +2,8 @@
 
 use crate::flow::distance;
 use crate::image::RowImage;
-use crate::state::{Activation, Effect};
-use crate::{AbilityId, Anchor, AttributeId, EffectId, EffectKey, Rules, TagId};
+use crate::state::{Activation, Capabilities, CapabilityRecord, Effect};
+use crate::{AbilityId, Anchor, AttributeId, CapabilityId, EffectId, EffectKey, Rules, TagId};
 
 /// The first difference between two states of one controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +40,13 @@ pub enum RowDifference {
     Ability {
         /// The ability.
         ability: AbilityId,
+        /// Whether the first state has it.
+        is_in_first: bool,
+    },
+    /// A capability that one of the states does not have, or that is in another state.
+    Capability {
+        /// The class.
+        class: CapabilityId,
         /// Whether the first state has it.
         is_in_first: bool,
     },
@@ -88,6 +95,9 @@ impl RowDifference {
             }
             RowDifference::Ability { ability, is_in_first } => {
                 format!("ability {}: {}", named(rules.ability_name(ability), ability.0), side(is_in_first))
+            }
+            RowDifference::Capability { class, is_in_first } => {
+                format!("capability {}: {}", named(rules.capability_name(class), class.0), side(is_in_first))
             }
             RowDifference::Position { distance: None } => {
                 "position: set only in the prediction or on the server".into()
@@ -140,12 +150,23 @@ impl RowImage {
                 || only(second, first).map(|ability| RowDifference::Ability { ability, is_in_first: false });
             in_first.or_else(in_second)
         };
+        let capabilities = || {
+            let (first, second) = (a.row.play().capabilities(), b.row.play().capabilities());
+            let only = |of: &Capabilities, not_in: &Capabilities| {
+                let is_same = |r: &CapabilityRecord| not_in.find(r.key()).is_some_and(|other| other.stage == r.stage);
+                of.records.iter().find(|r| !r.is_for_authority() && !is_same(r)).map(|r| r.class)
+            };
+            let in_first = only(first, second).map(|class| RowDifference::Capability { class, is_in_first: true });
+            in_first
+                .or_else(|| only(second, first).map(|class| RowDifference::Capability { class, is_in_first: false }))
+        };
         let position = || {
             let (first, second) = (a.row.side().anchor, b.row.side().anchor);
             let far = |(a, b): (Anchor, Anchor)| distance(a.position, b.position);
             (first != second).then(|| RowDifference::Position { distance: first.zip(second).map(far) })
         };
-        let found = abilities().or_else(values).or_else(effects).or_else(tags).or_else(position);
+        let found = abilities().or_else(capabilities).or_else(values).or_else(effects).or_else(tags);
+        let found = found.or_else(position);
         Some(found.unwrap_or(RowDifference::Other))
     }
 

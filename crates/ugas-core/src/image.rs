@@ -58,7 +58,8 @@ impl RowJournal {
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
             | JournalEvent::Frame(_)
-            | JournalEvent::ForeignAction(_) => None,
+            | JournalEvent::ForeignAction(_)
+            | JournalEvent::Locality { .. } => None,
         })
     }
 
@@ -71,7 +72,7 @@ impl RowJournal {
 }
 
 /// The format version that this release writes.
-pub(crate) const PORTABLE_VERSION: u32 = 5;
+pub(crate) const PORTABLE_VERSION: u32 = 6;
 
 /// A controller with its active effects, activations and timers, to be saved, moved to another sim or sent over a
 /// network. Any `serde` format can serialize a `Portable`. `Sim::insert` validates the data.

@@ -62,6 +62,11 @@ macro_rules! for_each_name_kind {
                 id: TemplateId, a: "a", noun: "controller template",
                 table: templates, find: find_template, get: template, name: template_name
             }
+            /// A class of capabilities: a document, or host code.
+            Capability {
+                id: CapabilityId, a: "a", noun: "capability",
+                table: capabilities, find: find_capability, get: capability, name: capability_name
+            }
         }
     };
 }

@@ -28,7 +28,9 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod block;
 mod check;
+mod check_capability;
 mod check_play;
 mod difference;
 mod fact;
@@ -53,12 +55,14 @@ mod state;
 mod task;
 mod time;
 
+pub use block::BlockSource;
 pub use difference::RowDifference;
 pub use fact::{
-    AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
-    FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
+    AbilityState, CapabilityStep, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind,
+    Facts, FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, ResourceStep, Span, TaskResult, TaskState,
+    Trace, TraceKind,
 };
-pub use flow::{ChargeView, SeedBlock, UsedAbility};
+pub use flow::{ChargeView, Home, SeedBlock, UsedAbility};
 pub use ids::{
     ActivationKey, ActorId, ChannelId, ControllerId, EffectKey, GrantId, GroupId, OpId, ParamId, RUNTIME_BIT, TaskKey,
 };
@@ -68,22 +72,25 @@ pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{Answer, DefId, EffectFilter, EffectUpdate, EventData, Op, Outcome, Target, Which};
 pub use query::{ActivationView, CastView, Castable, Reason, Timer};
+pub use query::{CapabilityCounts, CapabilityReason, CapabilityState, CapabilityView, ConditionReads};
 pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
 };
 pub use read_error::ReadError;
 pub use refusal::{BadValue, InsertError, LimitKind, Refusal, Restriction};
 pub use rules::{
-    AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
-    DamageCx, HookCx, HookReads, LoadError, LoadIssue, Next, Progression, Read, ReadKey, Resume, Rules, RulesBuilder,
-    Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, tag_parents, tag_segments,
+    AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CapabilityCall, CapabilityCx,
+    CapabilityMemory, CaptureTime, CodedAbility, CodedCapability, CombatChange, CombatCx, CustomTask, DamageCx, HookCx,
+    HookReads, LoadError, LoadIssue, Next, Progression, Read, ReadKey, ResourceCx, Resume, Rules, RulesBuilder,
+    Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, Watches, tag_parents,
+    tag_segments,
 };
 pub use sim::{
-    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,
-    Role, RowPreview, RowResimulation, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord,
-    TriggerAction,
+    AttributePreview, FactPlace, Holding, Host, JournalPosition, LocalFact, LocalRequest, LocalRunner, NoHost,
+    PredictedAim, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role, RowPreview, RowResimulation,
+    Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction, insert_local_facts,
 };
-pub use spec::{AbilityGrant, Anchor, Hit, SpawnSpec, Spec, SpecExtra};
+pub use spec::{AbilityGrant, Anchor, Hit, ResourceSpec, SpawnSpec, Spec, SpecExtra};
 pub use state::{CauseLink, CauseWhat};
 pub use task::{host_answered_tasks, needs_target};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

@@ -48,6 +48,8 @@ pub struct Limits {
     pub activations_per_controller: u32,
     /// The maximum number of parameters of one grant. The same limit applies to the restrictions of one grant.
     pub params_per_grant: u32,
+    /// The maximum number of capabilities of one controller. The same limit applies to the blocks on one controller.
+    pub capabilities_per_controller: u32,
     /// The maximum number of times that one effect may become inhibited or stop being inhibited in the reactions to one
     /// op, periodic execution, expiry or timer.
     pub flips: u32,
@@ -73,6 +75,7 @@ impl Default for Limits {
             journal: 4_096,
             activations_per_controller: 64,
             params_per_grant: 64,
+            capabilities_per_controller: 1_024,
             flips: 2,
         }
     }

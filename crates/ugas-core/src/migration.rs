@@ -61,6 +61,10 @@ pub struct Migration {
     pub activations_ended: u32,
     /// The number of granted ability sets that were revoked.
     pub ability_sets_revoked: u32,
+    /// The number of capabilities that ended under the old rules.
+    pub capabilities_ended: u32,
+    /// The number of capabilities that started under the new rules.
+    pub capabilities_started: u32,
 }
 
 impl Migration {
@@ -74,7 +78,7 @@ impl Migration {
         self.counts().iter().any(|&(count, ..)| count > 0)
     }
 
-    fn counts(&self) -> [(u32, &'static str, &'static str); 10] {
+    fn counts(&self) -> [(u32, &'static str, &'static str); 12] {
         [
             (self.bases, "base value set to its new default", "base values set to their new defaults"),
             (self.values, "value changed", "values changed"),
@@ -86,6 +90,8 @@ impl Migration {
             (self.grants_revoked, "ability revoked", "abilities revoked"),
             (self.activations_ended, "running ability ended", "running abilities ended"),
             (self.ability_sets_revoked, "ability set revoked", "ability sets revoked"),
+            (self.capabilities_ended, "capability ended", "capabilities ended"),
+            (self.capabilities_started, "capability started", "capabilities started"),
         ]
     }
 }
@@ -139,6 +145,15 @@ pub enum ReloadError {
         /// The reason as text, with names.
         why: String,
     },
+    /// The sets of a controller list too many capabilities under the new rules.
+    Capabilities {
+        /// The controller.
+        who: ControllerId,
+        /// The reason.
+        refusal: Refusal,
+        /// The reason as text.
+        why: String,
+    },
     /// A run-time definition does not compile against the new rules.
     Definition {
         /// The name of the definition.
@@ -169,6 +184,9 @@ impl fmt::Display for ReloadError {
                     "the attribute sets of controller {} cannot be registered together under the new rules: {why}",
                     who.0
                 )
+            }
+            ReloadError::Capabilities { who, why, .. } => {
+                write!(f, "controller {} cannot have its capability sets under the new rules: {why}", who.0)
             }
             ReloadError::Definition { name, error } => {
                 write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")

@@ -3,8 +3,9 @@
 //! they arrive. Replays and client prediction record ops.
 
 use crate::{
-    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, ActorId, Anchor, ControllerId, EffectId, EffectKey, GrantId,
-    Hit, KeyId, ParamId, Rate, SetId, SimTime, SpawnSpec, Spec, TagId, TaskKey, TemplateId,
+    AbilityGrant, AbilityId, AbilitySetId, ActivationKey, ActorId, Anchor, AttributeId, BlockSource, CapabilityId,
+    ControllerId, EffectId, EffectKey, GrantId, Hit, KeyId, ParamId, Rate, SetId, SimTime, SpawnSpec, Spec, TagId,
+    TaskKey, TemplateId,
 };
 use serde::{Deserialize, Serialize};
 use ugas_doc::Doc;
@@ -43,7 +44,7 @@ pub struct EffectFilter {
     /// The source of the effects.
     pub source: Option<ControllerId>,
     /// The attribute that the effects must modify.
-    pub modifies: Option<crate::AttributeId>,
+    pub modifies: Option<AttributeId>,
 }
 
 /// A requested change of a sim, as data.
@@ -173,7 +174,8 @@ pub enum Op {
         /// The selected grants or activations.
         which: Which,
     },
-    /// Grants an ability set: its attribute sets, effects and abilities. If one part is refused, no part is granted.
+    /// Grants an ability set or a capability set: its attribute sets, effects, abilities and capabilities. If one part
+    /// is refused, no part is granted.
     GrantSet {
         /// The controller.
         who: ControllerId,
@@ -264,7 +266,8 @@ pub enum Op {
         /// Whether the validation passed.
         ok: bool,
     },
-    /// Reports that the server rejected a predicted activation. Runs the ability's task list `OnMispredicted`.
+    /// Reports that the server rejected a predicted activation. Emits the fact `Mispredicted` and runs the ability's
+    /// task list `OnMispredicted`.
     Mispredicted {
         /// The controller.
         who: ControllerId,
@@ -273,12 +276,15 @@ pub enum Op {
         /// The target of the predicted activation.
         target: Target,
     },
-    /// Changes the target of an activation.
+    /// Changes the target of an activation, or sets the target of one tick of its cast.
     Aim {
         /// The activation.
         key: ActivationKey,
         /// The target.
         target: Target,
+        /// The number of the tick that the target is for. Only a cast with `TickData: Required` takes such a target: an
+        /// early one is kept until the tick, a late one runs the tick at once if the next tick has not come.
+        tick: Option<u32>,
     },
     /// Sends a gameplay event.
     Event(EventData),
@@ -323,6 +329,64 @@ pub enum Op {
         effect: EffectId,
         /// The target.
         target: ControllerId,
+    },
+    /// Blocks the capabilities of a controller that have a tag or a descendant of it, from the next frame on.
+    Block {
+        /// The controller.
+        who: ControllerId,
+        /// The tag.
+        tag: TagId,
+        /// The source of the block.
+        source: BlockSource,
+    },
+    /// Removes the block of a tag by one source. The tag stays blocked while another source blocks it.
+    Unblock {
+        /// The controller.
+        who: ControllerId,
+        /// The tag.
+        tag: TagId,
+        /// The source of the block.
+        source: BlockSource,
+    },
+    /// Enables or disables the capabilities of a class. A disabled capability is not evaluated and keeps its state.
+    Enable {
+        /// The controller.
+        who: ControllerId,
+        /// The class.
+        capability: CapabilityId,
+        /// Whether the capabilities are enabled.
+        on: bool,
+    },
+    /// Changes when the capabilities of a class are evaluated.
+    SetTick {
+        /// The controller.
+        who: ControllerId,
+        /// The class.
+        capability: CapabilityId,
+        /// Whether the capabilities are evaluated; `None` leaves it unchanged.
+        ticks: Option<bool>,
+        /// The time between two evaluations, zero for every frame; `None` leaves it unchanged.
+        interval: Option<SimTime>,
+    },
+    /// Adds to a resource, by applying the built-in effect `GE_ModifyResource`. Combat rules of the owner on
+    /// `ResourceDelta` may change or forbid it. Refused on a client.
+    ModifyResource {
+        /// The controller.
+        who: ControllerId,
+        /// The attribute of the resource.
+        attribute: AttributeId,
+        /// The gain, or the loss if it is negative.
+        by: f64,
+        /// The controller that causes the change, or `None` if the world causes it. In JSON: a number, `null` or no
+        /// field.
+        #[serde(default, with = "crate::ids::or_none")]
+        source: Option<ControllerId>,
+        /// The tags of the change, which combat rules read with `has_tag(event, Tag)`.
+        #[serde(default)]
+        tags: Vec<TagId>,
+        /// Whether combat rules are skipped.
+        #[serde(default)]
+        plain: bool,
     },
 }
 

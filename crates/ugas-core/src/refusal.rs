@@ -2,8 +2,8 @@
 //! changes nothing, except that a refused commit cancels the activation.
 
 use crate::{
-    AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, NameKind, SetId,
-    SimTime, TagId,
+    AbilityId, ActivationKey, AttributeId, CalcId, CapabilityId, ControllerId, EffectId, EffectKey, HookId, KeyId,
+    NameKind, SetId, SimTime, TagId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,10 @@ pub enum LimitKind {
     CodeState,
     /// The number of ability sets granted to a controller.
     AbilitySets,
+    /// The number of capabilities of a controller.
+    Capabilities,
+    /// The number of blocks on a controller.
+    Blocks,
 }
 
 /// What forbids an op that is refused with [`Refusal::Restricted`].
@@ -82,6 +86,10 @@ pub enum Restriction {
     DerivedAttribute,
     /// The definition of the attribute set: a stat table is registered only when the controller is spawned.
     StatTable,
+    /// The definition of the attribute or attribute set, which is not a resource.
+    NotResource,
+    /// The definition of the resource: it has no such bound, or the bound follows a stat of the controller.
+    ResourceBound,
 }
 
 /// The reason why an op was refused. [`Refusal::kind`] returns the name that scenarios use, and [`Refusal::describe`]
@@ -262,7 +270,8 @@ pub enum Refusal {
     Mismatch,
     /// The ability is not granted to the controller.
     NotGranted,
-    /// The ability needs an avatar, but the controller has none.
+    /// The ability needs an avatar, but the controller has none, or the state of the controller has not arrived at the
+    /// client that owns it.
     NotInitialized,
     /// The ability is already active.
     AlreadyActive {
@@ -362,6 +371,16 @@ pub enum Refusal {
         /// The stat.
         attribute: AttributeId,
     },
+    /// The controller, or another controller with the same avatar, already has the capability set.
+    SetHeld {
+        /// The handle of the set.
+        handle: u64,
+    },
+    /// The controller has no capability of the class.
+    NoCapability {
+        /// The class.
+        class: CapabilityId,
+    },
     /// The result depends on a random number that the server has not revealed to this client. The client leaves the
     /// result to the server.
     UnknownRoll,
@@ -394,6 +413,8 @@ impl Refusal {
             Refusal::Hook { .. } => "Hook",
             Refusal::UndeclaredRead { .. } => "UndeclaredRead",
             Refusal::RandomCost { .. } => "RandomCost",
+            Refusal::SetHeld { .. } => "SetHeld",
+            Refusal::NoCapability { .. } => "NoCapability",
             Refusal::UnknownRoll => "UnknownRoll",
             Refusal::SetRegistered { .. } => "SetRegistered",
             Refusal::SetMissing { .. } => "SetMissing",

@@ -2,7 +2,9 @@
 //! It contains names from the rules, or ids if no rules are given.
 
 use crate::refusal::{BadValue, LimitKind, Refusal, Restriction};
-use crate::{AbilityId, AttributeId, CalcId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId};
+use crate::{
+    AbilityId, AttributeId, CalcId, CapabilityId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId,
+};
 
 impl Refusal {
     /// Returns the message of the refusal with names from the rules. `Display` writes the same message with ids.
@@ -27,6 +29,7 @@ impl Refusal {
         let calculation = |c: CalcId| rules.map_or_else(|| c.to_string(), |r| c.describe(r));
         let key_name = |k: KeyId| rules.map_or_else(|| k.to_string(), |r| k.describe(r));
         let hook_name = |h: HookId| rules.map_or_else(|| h.to_string(), |r| h.describe(r));
+        let capability = |c: CapabilityId| rules.map_or_else(|| c.to_string(), |r| c.describe(r));
         let ability = |a: AbilityId| match a.is_runtime() {
             true => "a run-time ability".to_owned(),
             false => rules.map_or_else(|| a.to_string(), |r| a.describe(r)),
@@ -88,7 +91,11 @@ impl Refusal {
             Refusal::Cooldown { tag: t, left: SimTime::NEVER } => format!("on cooldown: {} is active", tag(t)),
             Refusal::Cooldown { tag: t, left } => format!("on cooldown: {} remaining ({})", seconds(left), tag(t)),
             Refusal::NotGranted => "the ability is not granted to the controller".into(),
-            Refusal::NotInitialized => "the ability needs an avatar; the controller has none".into(),
+            Refusal::NotInitialized => {
+                "not initialized: the ability needs an avatar and the controller has none, or the state of the controller \
+                 has not arrived at this client"
+                    .into()
+            }
             Refusal::AlreadyActive { .. } => "the ability is already active".into(),
             Refusal::Pending => "the ability is waiting for validation".into(),
             Refusal::Dead { attribute: a } => format!("the controller is dead: {} is depleted", attribute(a)),
@@ -142,6 +149,12 @@ impl Refusal {
             Refusal::Static { attribute: a } => {
                 format!("{} is a fixed stat; only a stat with Modifiable: true can be modified", attribute(a))
             }
+            Refusal::SetHeld { handle } => {
+                format!("the capability set is already added (handle {handle}); remove it first")
+            }
+            Refusal::NoCapability { class } => {
+                format!("the controller has no capability {}; add a set that lists it", capability(class))
+            }
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
             Refusal::UnknownRoll => {
                 "the server has not revealed the random seed yet; the result arrives with the server's state".into()
@@ -185,6 +198,10 @@ impl Restriction {
                 "a derived attribute has no base value to write; modify an attribute that it is derived from"
             }
             Restriction::StatTable => "a stat table is registered only at spawn; add it to Stats of the controller",
+            Restriction::NotResource => "the attribute is not a resource; apply an effect to change its value",
+            Restriction::ResourceBound => {
+                "the resource has no such bound, or the bound follows a stat of the controller; change the resource or the stat"
+            }
         }
     }
 }
@@ -208,6 +225,8 @@ impl LimitKind {
             LimitKind::Held => "held inputs of a controller",
             LimitKind::CodeState => "bytes of state of a coded ability",
             LimitKind::AbilitySets => "ability sets of a controller",
+            LimitKind::Capabilities => "capabilities of a controller",
+            LimitKind::Blocks => "blocks on a controller",
         }
     }
 }

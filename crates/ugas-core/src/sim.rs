@@ -4,6 +4,8 @@
 mod config;
 mod figures;
 mod host;
+mod local;
+mod locality;
 mod portable;
 mod preview;
 mod reads;
@@ -13,15 +15,16 @@ mod remote;
 pub use config::{Role, SimConfig};
 pub use figures::{TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
+pub use local::{FactPlace, LocalFact, LocalRequest, LocalRunner, insert_local_facts};
 pub use preview::{AttributePreview, Preview, RowPreview};
 pub use remote::{
-    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation, Simulated, SimulatedStep,
-    TriggerAction,
+    Holding, JournalPosition, PredictedAim, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation, Simulated,
+    SimulatedStep, TriggerAction,
 };
 
 use crate::flow::{
-    Captured, CapturedAt, Drawn, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions,
-    Replay, RollSource, Scratch, State, Streams, TargetRow, View, server_op,
+    Captured, CapturedAt, Drawn, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Locality, Log,
+    NonFiniteConditions, Replay, RollSource, Scratch, State, Streams, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -89,6 +92,7 @@ impl Sim {
             controllers: Controllers::default(),
             definitions: Definitions::default(),
             streams: Streams::default(),
+            locality: Locality::default(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
             changed: None,
@@ -116,6 +120,7 @@ impl Sim {
             root: OpId::default(),
             roll: RollSource::default(),
             role: self.config.role,
+            screen: self.config.screen,
             link: 0,
             non_finite: None,
             hidden_read: None,
@@ -146,12 +151,14 @@ impl Sim {
                 budget: self.config.task_budget,
                 timelines: self.config.timelines,
                 role: self.config.role,
+                screen: self.config.screen,
             },
             back_dated_by: SimTime::ZERO,
             fast,
             non_finite: NonFiniteConditions::default(),
             hidden_read: HiddenRead::default(),
             drawn: Drawn::default(),
+            turn: Default::default(),
             host: None,
         }
     }
@@ -410,6 +417,7 @@ impl Sim {
         self.state.controllers.clear();
         self.state.definitions.list.clear();
         self.state.streams.clear();
+        self.state.locality.clear();
         self.state.changed.iter_mut().for_each(Vec::clear);
         self.state.hash_sum = 0;
         self.state.hash_dirty.clear();

@@ -177,6 +177,9 @@ pub struct SpawnSpec {
     /// The stat tables to register before all attribute sets.
     #[serde(default)]
     pub stats: Vec<SetId>,
+    /// The resources to register after the attribute sets of the template.
+    #[serde(default)]
+    pub resources: Vec<ResourceSpec>,
     /// The attribute sets to register after the attribute sets of the template.
     pub sets: Vec<SetId>,
     /// The base values of attributes. They are not clamped.
@@ -235,6 +238,12 @@ impl SpawnSpec {
         self
     }
 
+    /// Adds a resource.
+    pub fn resource(mut self, resource: ResourceSpec) -> SpawnSpec {
+        self.resources.push(resource);
+        self
+    }
+
     /// Adds an innate tag.
     pub fn tag(mut self, tag: TagId) -> SpawnSpec {
         self.tags.push(tag);
@@ -251,6 +260,35 @@ impl SpawnSpec {
     pub fn effect(mut self, effect: EffectId) -> SpawnSpec {
         self.effects.push(effect);
         self
+    }
+}
+
+/// A resource of a new controller, with the values that differ from the document of the resource.
+///
+/// ```
+/// use ugas_core::{ResourceSpec, SetId};
+/// let mana = ResourceSpec { initial: Some(20.0), max: Some(50.0), ..ResourceSpec::new(SetId(0)) };
+/// assert_eq!(mana.min, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResourceSpec {
+    /// The attribute set of the resource.
+    pub resource: SetId,
+    /// The initial value, clamped to the bounds.
+    #[serde(default)]
+    pub initial: Option<f64>,
+    /// The maximum. Refused if the resource has no maximum, or if its maximum follows a stat of the controller.
+    #[serde(default)]
+    pub max: Option<f64>,
+    /// The minimum. Refused if the resource has no minimum, or if its minimum follows a stat of the controller.
+    #[serde(default)]
+    pub min: Option<f64>,
+}
+
+impl ResourceSpec {
+    /// Creates a spec with the values of the document.
+    pub fn new(resource: SetId) -> ResourceSpec {
+        ResourceSpec { resource, initial: None, max: None, min: None }
     }
 }
 

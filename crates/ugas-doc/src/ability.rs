@@ -290,6 +290,26 @@ pub enum OnTargetLost {
     Complete,
 }
 
+/// Which target the server uses in the ticks of a cast that a client predicts.
+///
+/// ```
+/// assert_eq!(ugas_doc::TickData::default(), ugas_doc::TickData::Latest);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum TickData {
+    /// The last target that the owning client sent.
+    #[default]
+    Latest,
+    /// The target that the owning client chose in the same tick. The server waits for it until the time of the next
+    /// tick; without it, the tick is skipped.
+    Required,
+}
+
+fn is_latest(value: &TickData) -> bool {
+    *value == TickData::Latest
+}
+
 fn is_continue(value: &OnTargetLost) -> bool {
     *value == OnTargetLost::Continue
 }
@@ -331,6 +351,11 @@ pub struct Cast {
     /// Whether the owning client predicts the length of the cast; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predict_length: Option<bool>,
+    /// Which target the ticks on the server use. `Latest` is the last target that the owning client sent. With
+    /// `Required`, a tick waits for the target that the client chose in the same tick, at most until the time of the
+    /// next tick; then it is skipped. `Required` needs a `SetTarget` task in `OnPredictedTick`.
+    #[serde(default, skip_serializing_if = "is_latest")]
+    pub tick_data: TickData,
 }
 
 /// A `gameplay_ability` document: an action of an actor with its requirements, cost, cooldown and tasks.
@@ -423,7 +448,8 @@ pub struct Ability {
     /// Tasks that run at each cast tick, on the server and on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_tick: Vec<AbilityTask>,
-    /// Tasks that run at each cast tick, only on the owning client.
+    /// Tasks that run at each cast tick, only on the machine whose player plays the controller: the owning client, a
+    /// listen server, or a game without a network. On a listen server they run before those of `OnServerTick`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_predicted_tick: Vec<AbilityTask>,
     /// Tasks that run at each cast tick, only on the server.
@@ -435,7 +461,8 @@ pub struct Ability {
     /// Tasks that run when the ability is cancelled, on the server and on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_cancel: Vec<AbilityTask>,
-    /// Tasks that run when the ability is cancelled, only on the owning client.
+    /// Tasks that run when the ability is cancelled, only on the machine whose player plays the controller, as in
+    /// `OnPredictedTick`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_predicted_cancel: Vec<AbilityTask>,
     /// Tasks that run when the ability is cancelled, only on the server.

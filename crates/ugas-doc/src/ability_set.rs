@@ -1,6 +1,6 @@
 //! Ability sets: abilities, effects and attribute sets that are granted and revoked together.
 
-use crate::{Document, Metadata};
+use crate::{Document, Metadata, SetCapability};
 use serde::{Deserialize, Serialize};
 
 /// An ability of an ability set.
@@ -67,6 +67,9 @@ pub struct AbilitySet {
     /// Abilities that are granted with the set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub abilities: Vec<SetAbility>,
+    /// Capabilities that are added with the set, in the order in which they run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<SetCapability>,
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
@@ -109,6 +112,12 @@ impl AbilitySet {
     /// Adds an ability.
     pub fn ability(mut self, ability: SetAbility) -> AbilitySet {
         self.abilities.push(ability);
+        self
+    }
+
+    /// Adds a capability.
+    pub fn capability(mut self, capability: SetCapability) -> AbilitySet {
+        self.capabilities.push(capability);
         self
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The meaning of an effect's writes to base values: damage, healing or threat.
+/// The meaning of an effect's writes to base values: damage, healing, threat, or gains and losses of a resource.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CombatKind::default(), ugas_doc::CombatKind::Damage);
@@ -19,6 +19,8 @@ pub enum CombatKind {
     Healing,
     /// The writes are threat, a value that the game's AI reads.
     Threat,
+    /// The writes are gains and losses of a resource. Combat rules with `On: ResourceDelta` of the target change them.
+    Resource,
 }
 
 /// How damage, healing or threat is delivered. In the expressions of a combat rule, `event.Direct`, `event.Periodic`
@@ -48,7 +50,7 @@ pub enum CombatStyle {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Combat {
-    /// Damage, healing or threat.
+    /// Damage, healing, threat, or gains and losses of a resource.
     pub kind: CombatKind,
     /// How the damage, healing or threat is delivered.
     #[serde(default)]
@@ -109,8 +111,9 @@ pub struct Modify {
 pub struct CombatRule {
     /// The value or event that the rule changes or forbids: `CastLength`, `GlobalCooldown`, `CooldownLength`,
     /// `ResourceCost`, `MaxCharges`, `ChargeCost`, `ChargesPerCooldown`, `DamageDone`, `DamageTaken`, `HealingDone`,
-    /// `HealingTaken`, `Threat`, `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event.
-    /// `ResourceDelta` is not supported yet and is a load error.
+    /// `HealingTaken`, `Threat`, `ResourceDelta`, `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay
+    /// event. A rule on `ResourceDelta` changes the size of a gain or loss that an effect with `Combat: {Kind: Resource}`
+    /// or `ModifyResource` writes; `event.Amount` is negative for a loss.
     pub on: String,
     /// The rule applies only to these abilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,19 +121,24 @@ pub struct CombatRule {
     /// The rule applies only to abilities with one of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_tags: Vec<String>,
-    /// The rule applies only to amounts that are written to this attribute. Allowed only if `Modify` changes damage,
-    /// healing or threat.
+    /// The rule applies only to amounts that are written to this attribute. Allowed only if the rule changes damage,
+    /// healing, threat or a resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
     /// The rule applies only while this expression is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// How the rule changes the value in `On`. A rule has either `Modify` or `Restrict: true`.
+    /// How the rule changes the value in `On`. A rule has one of `Modify`, `Restrict: true` and `Function`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modify: Option<Modify>,
-    /// Whether the rule forbids the action or event in `On`. A rule has either `Modify` or `Restrict: true`.
+    /// Whether the rule forbids the action or event in `On`. A rule has one of `Modify`, `Restrict: true` and
+    /// `Function`.
     #[serde(default)]
     pub restrict: bool,
+    /// The name of a function of the host that decides for each event: a change, a restriction or nothing. The host
+    /// registers the function with `RulesBuilder::combat_fn`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
     /// Whether the change is multiplied by the effect's stack count. With 3 stacks, a factor of 0.9 (10 % less) becomes
     /// 0.7 (30 % less).
     #[serde(default)]

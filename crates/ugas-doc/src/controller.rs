@@ -1,6 +1,6 @@
 //! Controllers: actors with their attribute sets, abilities, effects and tags at spawn.
 
-use crate::{Document, Metadata};
+use crate::{ControllerCapabilities, Document, Metadata, ResourceValues};
 use serde::{Deserialize, Serialize};
 
 /// A reference to an actor.
@@ -203,6 +203,10 @@ pub struct Controller {
     /// The stat tables of the controller. They are registered before the attribute sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stats: Vec<String>,
+    /// The resources of the controller, with values that differ from their documents. They are registered after the stat
+    /// tables and before the attribute sets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<ResourceValues>,
     /// Abilities that are granted at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_abilities: Vec<GrantedAbility>,
@@ -230,6 +234,9 @@ pub struct Controller {
     /// Ability sets that are granted at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_sets: Vec<String>,
+    /// Capability sets that are added at spawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<ControllerCapabilities>,
     /// The position at spawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<[f64; 3]>,
@@ -257,6 +264,7 @@ impl Controller {
             avatar_actor: None,
             attribute_sets: Vec::new(),
             stats: Vec::new(),
+            resources: Vec::new(),
             granted_abilities: Vec::new(),
             active_effects: Vec::new(),
             active_action_sets: Vec::new(),
@@ -265,6 +273,7 @@ impl Controller {
             is_active: true,
             metadata: None,
             ability_sets: Vec::new(),
+            capabilities: None,
             position: None,
             team: None,
         }
@@ -287,6 +296,12 @@ impl Controller {
         self
     }
 
+    /// Adds a resource.
+    pub fn resource(mut self, values: ResourceValues) -> Controller {
+        self.resources.push(values);
+        self
+    }
+
     /// Adds an owned tag.
     pub fn tag(mut self, tag: impl Into<String>) -> Controller {
         self.owned_tags.push(tag.into());
@@ -296,6 +311,12 @@ impl Controller {
     /// Adds an active effect.
     pub fn effect(mut self, effect: impl Into<String>) -> Controller {
         self.active_effects.push(ActiveEffect::new(effect));
+        self
+    }
+
+    /// Adds a capability set.
+    pub fn capability_set(mut self, set: impl Into<String>) -> Controller {
+        self.capabilities.get_or_insert_default().sets.push(set.into());
         self
     }
 

@@ -32,6 +32,8 @@ macro_rules! for_each_kind {
             AttributeSet { name: "attribute_set", defines: { noun: "attribute set", key: "Name", prefix: "" } }
             /// `stat_table`: stats registered together.
             StatTable { name: "stat_table", defines: { noun: "stat table", key: "Name", prefix: "" } }
+            /// `resource`: a value that abilities spend, with its bounds.
+            Resource { name: "resource", defines: { noun: "resource", key: "Name", prefix: "" } }
             /// `gameplay_tag`: a registry of tags.
             TagRegistry { name: "gameplay_tag" }
             /// `gameplay_effect`: a change of attributes and tags.
@@ -47,6 +49,10 @@ macro_rules! for_each_kind {
             Curve { name: "curve", defines: { noun: "curve", key: "Name", prefix: "" } }
             /// `ability_set`: abilities, effects and attribute sets that are granted together.
             AbilitySet { name: "ability_set", defines: { noun: "ability set", key: "Name", prefix: "AS_" } }
+            /// `capability`: behavior that runs while conditions hold.
+            Capability { name: "capability", defines: { noun: "capability", key: "Name", prefix: "" } }
+            /// `capability_set`: capabilities that are added together.
+            CapabilitySet { name: "capability_set", defines: { noun: "capability set", key: "Name", prefix: "CS_" } }
             /// `timeline`: the events of a montage.
             Timeline { name: "timeline", defines: { noun: "timeline", key: "Name", prefix: "TL_" } }
             /// `calculation`: an execution or a magnitude that is written as expressions.

@@ -31,6 +31,7 @@ mod ability_set;
 mod area;
 mod attribute;
 mod calculation;
+mod capability;
 mod combat;
 mod controller;
 mod curve;
@@ -39,9 +40,11 @@ mod input;
 mod kind;
 mod magnitude;
 mod patch;
+mod resource;
 mod scene;
 #[cfg(feature = "schema")]
 mod schema;
+mod side;
 mod stacking;
 mod stat;
 mod tag;
@@ -50,7 +53,7 @@ mod value;
 
 pub use ability::{
     Ability, AbilityTags, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy, GlobalCooldown,
-    GroupPolicy, NetExecution, OnTargetLost, Trigger,
+    GroupPolicy, NetExecution, OnTargetLost, TickData, Trigger,
 };
 pub use ability_set::{AbilitySet, SetAbility};
 pub use area::{Affiliation, Area, AreaFilter, AreaShape};
@@ -59,6 +62,7 @@ pub use attribute::{
     OnDepleted, Quantize, ReplicationMode,
 };
 pub use calculation::{Binding, Calculation, CalculationResult, Capture, CaptureMoment, ContextTag, Formula, ResultOn};
+pub use capability::{Capability, CapabilityMode, CapabilitySet, ControllerCapabilities, SetCapability};
 pub use combat::{Combat, CombatKind, CombatRule, CombatStyle, Modify, ModifyOperation};
 pub use controller::{
     ActiveEffect, Actor, AttributeValue, Controller, ControllerReplication, GrantedAbility, SetValues,
@@ -77,7 +81,9 @@ pub use kind::schema_of;
 pub use kind::{Defines, Doc, Document, DocumentKind, Kind};
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
 pub use patch::{Patch, Patched};
+pub use resource::{Resource, ResourceValues};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
+pub use side::Side;
 pub use stacking::{OnExpire, OnStack, PeriodOnStack, StackBy, Stacking};
 pub use stat::{STAT_PREFIX, ScaledValue, Scales, Stat, StatTable};
 pub use tag::{TagEntry, TagRegistry};

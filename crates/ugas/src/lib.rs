@@ -81,5 +81,8 @@ struct HotReload;
 #[doc = include_str!("../../../book/src/tutorial.md")]
 struct Tutorial;
 #[cfg(doctest)]
+#[doc = include_str!("../../../book/src/capabilities.md")]
+struct Capabilities;
+#[cfg(doctest)]
 #[doc = include_str!("../../../book/src/cookbook.md")]
 struct Cookbook;

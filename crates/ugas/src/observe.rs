@@ -2,7 +2,9 @@
 //! batch of facts. A sim never calls an observer itself.
 
 use crate::batch::{FactBatch, Occurrence};
-use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, RemoveReason, Sim, TagId};
+use ugas_core::{
+    AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, RemoveReason, ResourceStep, Sim, TagId,
+};
 
 /// The id of a registered observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,6 +343,11 @@ fn reverse(sim: &Sim, fact: &Fact) -> Option<FactKind> {
             let change = FactKind::AttributeChanged { attribute, old, new, old_base, new_base };
             ((old, old_base) != (new, new_base)).then_some(change)
         }
+        FactKind::Resource { attribute, step: ResourceStep::Changed, new: old, .. } => {
+            let new = sim.get(who, attribute).ok()?;
+            let step = ResourceStep::Changed;
+            (old != new).then_some(FactKind::Resource { attribute, step, old, new })
+        }
         FactKind::TagChanged { tag, added, exact, presence } => {
             let has = sim.has_tag(who, tag).ok()?;
             (has != added).then_some(FactKind::TagChanged { tag, added: has, exact, presence })
@@ -374,7 +381,8 @@ fn concerns(subject: Subject, fact: &Fact) -> bool {
             | FactKind::AbilityActivated { ability, .. }
             | FactKind::AbilityEnded { ability, .. }
             | FactKind::Cast { ability, .. }
-            | FactKind::Charges { ability, .. } = fact.kind
+            | FactKind::Charges { ability, .. }
+            | FactKind::Mispredicted { ability } = fact.kind
             {
                 ability == a
             } else {

@@ -1,6 +1,6 @@
 //! Facts as text: one line per fact, with names instead of ids.
 
-use super::{CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, TaskResult};
+use super::{CapabilityStep, CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, ResourceStep, TaskResult};
 use crate::{AbilityId, AttributeId, EffectId, InputId, Rules, SetId, TagId, TaskKindId};
 
 impl Fact {
@@ -117,6 +117,7 @@ impl Fact {
                     CastStep::Finished => format!("cast of {ability} finished"),
                     CastStep::Cancelled => format!("cast of {ability} cancelled"),
                     CastStep::Interrupted => format!("cast of {ability} interrupted"),
+                    CastStep::Skipped => format!("cast of {ability}: tick {tick} skipped, its target did not arrive"),
                 }
             }
             FactKind::GlobalCooldown { group, running, length } => {
@@ -137,6 +138,7 @@ impl Fact {
                     ugas_doc::CombatKind::Damage => "damage",
                     ugas_doc::CombatKind::Healing => "healing",
                     ugas_doc::CombatKind::Threat => "threat",
+                    ugas_doc::CombatKind::Resource => "resource",
                 };
                 let part = |n: f64, what: &str| if n == 0.0 { String::new() } else { format!(", {n} {what}") };
                 let by = credit.some().map(|c| format!(", by controller {}", c.0)).unwrap_or_default();
@@ -147,6 +149,22 @@ impl Fact {
             }
             FactKind::SetRevoked { set, .. } => {
                 format!("ability set {} revoked", names.rules.ability_set_name(set).unwrap_or("?"))
+            }
+            FactKind::Capability { class, set, step } => {
+                let class = names.rules.capability_name(class).unwrap_or("?");
+                let set = names.rules.ability_set_name(set).unwrap_or("?");
+                format!("capability {class} of {set} {}", capability_text(step))
+            }
+            FactKind::Resource { attribute, step, old, new } => {
+                let name = names.attribute(attribute);
+                match step {
+                    ResourceStep::Added => format!("resource {name} added: {new}"),
+                    ResourceStep::Changed => format!("resource {name} changed: {old} → {new}"),
+                    ResourceStep::Removed => format!("resource {name} removed: was {old}"),
+                }
+            }
+            FactKind::Mispredicted { ability } => {
+                format!("the server denied the predicted activation of {}", names.ability(ability))
             }
             FactKind::Reloaded { from, to } => format!("rules reloaded, hash {from:016x} to {to:016x}"),
         }
@@ -198,6 +216,17 @@ fn removal_text(reason: RemoveReason) -> &'static str {
         RemoveReason::Destroyed => "removed: its controller was destroyed",
         RemoveReason::Avatar => "removed: the avatar changed",
         RemoveReason::Reload => "removed by a reload",
+    }
+}
+
+fn capability_text(step: CapabilityStep) -> &'static str {
+    match step {
+        CapabilityStep::StartLife => "added",
+        CapabilityStep::Setup => "set up",
+        CapabilityStep::Activated => "activated",
+        CapabilityStep::Deactivated => "deactivated",
+        CapabilityStep::EndCapability => "ended",
+        CapabilityStep::EndLife => "removed",
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::field::event_kinds;
 use super::{Cause, FieldValue};
-use crate::{AttributeId, ControllerId, EffectId, KeyId, Refusal, SimTime, TagId};
+use crate::{AbilitySetId, AttributeId, CapabilityId, ControllerId, EffectId, KeyId, Refusal, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
 event_kinds! {
@@ -60,6 +60,23 @@ event_kinds! {
         Cycle,
         /// A limit was reached in a reaction, or the log is full.
         Limit,
+        /// A set has a capability whose class has no code in this process. The capability does nothing.
+        CapabilityWithoutCode {
+            /// The set.
+            set: AbilitySetId = "Set",
+            /// The class.
+            class: CapabilityId = "Class",
+        },
+        /// A capability that runs on one machine only requested a change of shared state. The request was ignored.
+        LocalCapabilityRefused {
+            /// The class.
+            class: CapabilityId = "Class",
+        },
+        /// The state of a coded capability could not be stored or read, so its code was not called.
+        CapabilityState {
+            /// The class.
+            class: CapabilityId = "Class",
+        },
         /// A document requires something that is missing at run time, e.g. the position of a controller without an
         /// anchor.
         MissingTarget,

@@ -3,8 +3,8 @@
 
 use super::Span;
 use crate::{
-    AbilityId, AbilitySetId, ActorId, AttributeId, ControllerId, EffectId, GrantId, GroupId, InputId, KeyId, Refusal,
-    SetId, SimTime, TagId, TaskKindId,
+    AbilityId, AbilitySetId, ActorId, AttributeId, CapabilityId, ControllerId, EffectId, GrantId, GroupId, InputId,
+    KeyId, Refusal, SetId, SimTime, TagId, TaskKindId,
 };
 use ugas_doc::{CombatKind, CombatStyle};
 
@@ -40,6 +40,8 @@ pub enum FieldValue {
     Grant(GrantId),
     /// An ability set.
     AbilitySet(AbilitySetId),
+    /// A class of capabilities.
+    Capability(CapabilityId),
     /// An attribute set.
     Set(SetId),
     /// A global cooldown group.
@@ -79,6 +81,7 @@ from! {
     AbilityId => Ability,
     GrantId => Grant,
     AbilitySetId => AbilitySet,
+    CapabilityId => Capability,
     SetId => Set,
     GroupId => Group,
     TaskKindId => Task,
@@ -101,6 +104,7 @@ impl From<CombatKind> for FieldValue {
             CombatKind::Damage => "Damage",
             CombatKind::Healing => "Healing",
             CombatKind::Threat => "Threat",
+            CombatKind::Resource => "Resource",
         })
     }
 }

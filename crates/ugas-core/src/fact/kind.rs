@@ -2,10 +2,12 @@
 //! cannot read a field without such a name; only Rust code can.
 
 use super::field::event_kinds;
-use super::{CastStep, CueType, EffectChange, FieldValue, RemoveReason, Span, TaskResult};
+use super::{
+    CapabilityStep, CastStep, CueType, EffectChange, FieldValue, RemoveReason, ResourceStep, Span, TaskResult,
+};
 use crate::{
-    AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, ControllerId, EffectId, EffectKey, GrantId, GroupId,
-    InputId, SetId, SimTime, TagId, TaskKey, TaskKindId,
+    AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CapabilityId, ControllerId, EffectId, EffectKey,
+    GrantId, GroupId, InputId, SetId, SimTime, TagId, TaskKey, TaskKindId,
 };
 use serde::{Deserialize, Serialize};
 use ugas_doc::{CombatKind, CombatStyle};
@@ -203,11 +205,11 @@ event_kinds! {
             /// The range of the payload in the details.
             detail: Span = "Params",
         },
-        /// A cast started, ticked or ended.
+        /// A cast started, ticked, skipped a tick or ended.
         Cast {
             /// The ability.
             ability: AbilityId = "Ability",
-            /// The number of ticks that ran.
+            /// The number of the tick that ran or was skipped; at the end of the cast, of its last tick.
             tick: u32 = "Tick",
             /// The total duration of the cast.
             length: SimTime = "Length",
@@ -282,6 +284,32 @@ event_kinds! {
             from: u64,
             /// The hash of the new rules.
             to: u64,
+        },
+        /// A step in the life of a capability.
+        Capability {
+            /// The class of the capability.
+            class: CapabilityId = "Class",
+            /// The set that lists the capability.
+            set: AbilitySetId = "Set",
+            /// The step.
+            step: CapabilityStep = "Step",
+        },
+        /// A controller got or lost a resource, or the value of a resource changed. The fact of a change follows its
+        /// `AttributeChanged`. A client emits `Added` when a resource first arrives.
+        Resource {
+            /// The attribute of the resource.
+            attribute: AttributeId = "Attribute",
+            /// What happened.
+            step: ResourceStep = "Step",
+            /// The value before; 0 for `Added`.
+            old: f64 = "Old",
+            /// The value after; 0 for `Removed`.
+            new: f64 = "New",
+        },
+        /// The server denied an activation that the owning client had predicted. Emitted on both, but not on observers.
+        Mispredicted {
+            /// The ability.
+            ability: AbilityId = "Ability",
         },
     }
 }

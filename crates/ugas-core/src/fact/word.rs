@@ -96,6 +96,40 @@ words! {
 }
 
 words! {
+    /// A step in the life of a capability.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[repr(u8)]
+    pub enum CapabilityStep {
+        /// The controller got the capability. Emitted once on every machine that knows it.
+        StartLife,
+        /// The capability was set up on this machine.
+        Setup,
+        /// The capability became active on this machine.
+        Activated,
+        /// The capability became inactive on this machine.
+        Deactivated,
+        /// The capability no longer runs on this machine.
+        EndCapability,
+        /// The controller lost the capability. Emitted once on every machine that knows it.
+        EndLife,
+    }
+}
+
+words! {
+    /// What happened to a resource.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[repr(u8)]
+    pub enum ResourceStep {
+        /// The controller got the resource.
+        Added,
+        /// The value of the resource changed.
+        Changed,
+        /// The controller lost the resource.
+        Removed,
+    }
+}
+
+words! {
     /// A step of a cast.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[repr(u8)]
@@ -110,5 +144,7 @@ words! {
         Cancelled,
         /// The cast was interrupted.
         Interrupted,
+        /// The tick was skipped: the target that its client chose did not arrive before the time of the next tick.
+        Skipped,
     }
 }

@@ -1,7 +1,7 @@
 //! Advance: runs due work ordered by time, then phase (periodic executions, expiries, timers, frame work), then
 //! controller, then sequence number. The result does not depend on how the caller divides the time into steps.
 
-use super::{Flow, RollSource};
+use super::{Flow, FrameTurn, RollSource};
 use crate::state::{Due, Effect, Row, TimerKind};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
@@ -34,6 +34,7 @@ impl Flow<'_> {
 
     /// Runs everything due up to `until`. Returns how many items ran, and whether all due items ran.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
+        self.sc.advanced_from = self.st.now;
         let mut done = 0;
         let mut prefetched = 0;
         while let Some(entry) = self.ix.agenda.pop(until) {
@@ -59,6 +60,8 @@ impl Flow<'_> {
             }
             prefetched -= 1;
             self.st.now = self.st.now.max(entry.at());
+            // Work that became due during a frame runs after the frame.
+            self.turn = if self.ix.last_frame == self.st.now { FrameTurn::After } else { FrameTurn::Before };
             self.run_due(target);
             done += 1;
         }
@@ -127,7 +130,7 @@ impl Flow<'_> {
 
     /// Returns the cause of a timer: the cause of its activation or global cooldown. The timer of a recharge has the
     /// default cause.
-    fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
+    pub(super) fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
         let (play, seq) = (self.row(target).play(), due.seq());
         let of = match due.which() {
             TimerKind::Task => play.task(seq).map(|t| t.of),
@@ -144,7 +147,7 @@ impl Flow<'_> {
     }
 
     /// Returns the source of a timer's draws.
-    fn roll_of_timer(&self, target: usize, due: Due) -> RollSource {
+    pub(super) fn roll_of_timer(&self, target: usize, due: Due) -> RollSource {
         let (row, play) = (self.row(target), self.row(target).play());
         let task = match due.which() {
             TimerKind::Task => play.task(due.seq()),

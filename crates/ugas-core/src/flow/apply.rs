@@ -442,7 +442,7 @@ impl Flow<'_> {
         }
     }
 
-    fn after_hooks(&mut self, spec: &Spec, target: usize, key: EffectKey) {
+    pub(super) fn after_hooks(&mut self, spec: &Spec, target: usize, key: EffectKey) {
         if self.rules.hooks.after.is_empty() {
             return;
         }

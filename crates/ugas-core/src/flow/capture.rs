@@ -1,8 +1,8 @@
 //! Capture and restore of one row, and its journal. A journal records everything that the row receives from outside:
-//! ops, actions of other rows on this row, the state that the row read from other rows, and frame work. A resimulation
+//! ops, actions of other rows on this row, the state that the row read from other rows, and the ticks of its tasks. A resimulation
 //! (`replay.rs`) therefore does not need the other rows.
 
-use super::{Flow, RollSource, Via};
+use super::{Flow, FrameTurn, RollSource, Via};
 use crate::rules::Layout;
 use crate::state::{Definitions, Frozen, Index, LiveEdge, Row, Tags};
 use crate::task::RemoveDef;
@@ -30,6 +30,8 @@ pub(crate) enum JournalEvent {
     Frame(FrameWork),
     /// An action of another row on this row.
     ForeignAction(Box<ForeignActionEntry>),
+    /// The host changed whether this machine controls the row locally.
+    Locality { was_local: bool },
 }
 
 /// The recorded state of another controller: its tags, current values, position, credit and combat rules.
@@ -66,17 +68,17 @@ pub(crate) enum ForeignAction {
     Apply(Spec, u64),
     Event(EventData),
     Remove(RemoveDef),
+    /// The source of blocks ended.
+    Unblock(crate::BlockSource),
 }
 
-/// Frame work of one row.
+/// Frame work of one row whose order depends on all rows. A replay derives capabilities and held inputs from the row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FrameWork {
     /// A tick of a task, with the controllers that the host found for the task.
     Tick { seq: u64, found: Vec<ControllerId> },
     /// A task that was deferred to a later frame.
     PassedOver(u64),
-    /// Another attempt to activate the abilities of held inputs, with the op id of the attempt.
-    Retry(OpId),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -87,11 +89,22 @@ pub(crate) struct JournalEntry {
     pub(super) stamp: u64,
     /// How many due items of the row ran before this entry.
     pub(super) dues: u64,
+    /// The position of the entry among the frame work of its time.
+    pub(super) turn: FrameTurn,
     /// What the draws of the entry belong to.
     pub(super) roll: RollSource,
     /// Whether the entry was requeued. A requeued entry runs before all other entries with the same or a higher serial.
     pub(super) again: bool,
     pub(crate) what: JournalEvent,
+}
+
+/// When an entry is recorded, and the maximum length of the journal.
+#[derive(Clone, Copy)]
+struct RecordedAt {
+    limit: u32,
+    at: SimTime,
+    roll: RollSource,
+    turn: FrameTurn,
 }
 
 /// A bounded record of the inputs of one row: ops, actions of other rows, and values read from other rows.
@@ -137,7 +150,8 @@ impl Journal {
                 continue;
             }
             let (roll, what) = (RollSource::of_op(*id), JournalEvent::Op(*id, op.clone()));
-            let entry = JournalEntry { at, serial, stamp: 0, dues: 0, roll, again: true, what };
+            let turn = FrameTurn::After;
+            let entry = JournalEntry { at, serial, stamp: 0, dues: 0, turn, roll, again: true, what };
             self.entries.insert(place, entry);
             place += 1;
         }
@@ -154,13 +168,14 @@ impl Journal {
         self.entries.retain(|e| !matches!(&e.what, JournalEvent::ForeignAction(a) if a.cause.root == id));
     }
 
-    fn push(&mut self, limit: u32, at: SimTime, roll: RollSource, stamp: &mut u64, what: JournalEvent) {
+    fn push(&mut self, now: RecordedAt, stamp: &mut u64, what: JournalEvent) {
         *stamp += 1;
+        let RecordedAt { limit, at, roll, turn } = now;
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
         }
         let (serial, dues) = (self.next, self.dues);
-        self.entries.push_back(JournalEntry { at, serial, stamp: *stamp, dues, roll, again: false, what });
+        self.entries.push_back(JournalEntry { at, serial, stamp: *stamp, dues, turn, roll, again: false, what });
         self.next += 1;
     }
 }
@@ -204,35 +219,31 @@ impl Flow<'_> {
         if self.replay.is_some() {
             return;
         }
-        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
         match op {
             Op::ApplyToMany { spec, targets } => {
                 for &target in targets {
-                    if let Some(j) = self.journals.get_mut(&target) {
-                        let spec = Spec { target, ..spec.clone() };
-                        j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::Op(id, Op::Apply(spec)));
-                    }
+                    self.journal_event(target, || JournalEvent::Op(id, Op::Apply(Spec { target, ..spec.clone() })));
                 }
             }
             Op::ApplyAll { specs } => {
                 for spec in specs {
-                    if let Some(j) = self.journals.get_mut(&spec.target) {
-                        j.push(
-                            limit,
-                            at,
-                            roll,
-                            &mut self.sc.journal_stamp,
-                            JournalEvent::Op(id, Op::Apply(spec.clone())),
-                        );
-                    }
+                    self.journal_event(spec.target, || JournalEvent::Op(id, Op::Apply(spec.clone())));
                 }
             }
-            _ => {
-                if let Some(j) = self.journals.get_mut(&op.target()) {
-                    j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::Op(id, op.clone()));
-                }
-            }
+            _ => self.journal_event(op.target(), || JournalEvent::Op(id, op.clone())),
         }
+    }
+
+    /// Adds an entry to the journal of a row, if the row has one.
+    fn journal_event(&mut self, who: ControllerId, what: impl FnOnce() -> JournalEvent) {
+        let now = self.recorded_at();
+        if let Some(j) = self.journals.get_mut(&who) {
+            j.push(now, &mut self.sc.journal_stamp, what());
+        }
+    }
+
+    fn recorded_at(&self) -> RecordedAt {
+        RecordedAt { limit: self.limits.journal, at: self.st.now, roll: self.roll, turn: self.turn }
     }
 
     /// Records another controller before its state is read.
@@ -245,7 +256,6 @@ impl Flow<'_> {
 
     #[cold]
     fn note_source(&mut self, target: ControllerId, source: ControllerId) {
-        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
         let Some(slot) = self.st.controllers.slot(source).filter(|_| self.journals.contains_key(&target)) else {
             return;
         };
@@ -257,9 +267,7 @@ impl Flow<'_> {
         let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
         let (tags, position) = (row.tags.clone(), row.side().anchor.map(|a| a.position));
         let known = Box::new(KnownController { tags, values, position, credit, rules });
-        if let Some(j) = self.journals.get_mut(&target) {
-            j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::Source { source, known });
-        }
+        self.journal_event(target, || JournalEvent::Source { source, known });
     }
 
     #[inline]
@@ -267,17 +275,9 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() || edge.target == edge.source {
             return;
         }
-        let (limit, at, roll, cause) = (self.limits.journal, self.st.now, self.roll, self.cause);
-        if let Some(j) = self.journals.get_mut(&edge.target) {
-            let (source, attribute) = (edge.source, edge.attribute);
-            j.push(
-                limit,
-                at,
-                roll,
-                &mut self.sc.journal_stamp,
-                JournalEvent::Follow { source, attribute, value, cause, via },
-            );
-        }
+        let cause = self.cause;
+        let (source, attribute) = (edge.source, edge.attribute);
+        self.journal_event(edge.target, || JournalEvent::Follow { source, attribute, value, cause, via });
     }
 
     /// Records that a source of a row's effects left the sim or returned.
@@ -285,21 +285,15 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
-        if let Some(j) = self.journals.get_mut(&who) {
-            let frozen = frozen.map(|f| Box::new(f.clone()));
-            j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::Gone { source, frozen });
-        }
+        self.journal_event(who, || JournalEvent::Gone { source, frozen: frozen.map(|f| Box::new(f.clone())) });
     }
 
     pub(crate) fn journal_recheck(&mut self, who: ControllerId) {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at, roll, cause) = (self.limits.journal, self.st.now, self.roll, self.cause);
-        if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::Recheck(cause));
-        }
+        let cause = self.cause;
+        self.journal_event(who, || JournalEvent::Recheck(cause));
     }
 
     /// Records that a cast lost its target.
@@ -307,10 +301,13 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at, roll, cause) = (self.limits.journal, self.st.now, self.roll, self.cause);
-        if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::TargetLost { cast, cause });
-        }
+        let cause = self.cause;
+        self.journal_event(who, || JournalEvent::TargetLost { cast, cause });
+    }
+
+    /// Records that the host changed whether this machine controls a row locally.
+    pub(super) fn journal_locality(&mut self, who: ControllerId, was_local: bool) {
+        self.journal_event(who, || JournalEvent::Locality { was_local });
     }
 
     #[inline]
@@ -318,10 +315,7 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
-        if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::Frame(work()));
-        }
+        self.journal_event(who, || JournalEvent::Frame(work()));
     }
 
     /// Records an action of one row on another row, before the action runs.
@@ -335,14 +329,14 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() || from == to {
             return;
         }
-        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
+        let now = self.recorded_at();
         let (cause, depth) = (self.cause, self.depth);
         if let Some(j) = self.journals.get_mut(&to) {
             let origin_counts =
                 self.sc.origin_counts.iter().filter(|((_, who), _)| *who == to).map(|((b, _), n)| (*b, *n)).collect();
             let reacted = std::mem::take(&mut j.reacted);
             let arrived = ForeignActionEntry { from, what: what(), cause, depth, origin_counts, reacted };
-            j.push(limit, at, roll, &mut self.sc.journal_stamp, JournalEvent::ForeignAction(Box::new(arrived)));
+            j.push(now, &mut self.sc.journal_stamp, JournalEvent::ForeignAction(Box::new(arrived)));
         }
     }
 
@@ -376,6 +370,7 @@ impl Flow<'_> {
         row.rebuild();
         self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
+        self.index_capabilities(target);
         self.refresh_listeners(target);
         self.refresh_frames(target);
         self.publish(target);
@@ -402,6 +397,8 @@ impl Flow<'_> {
         self.catch_up_live(target);
         self.check_own_target(target);
         self.check_casters_at(who);
+        // The machine may have gained or lost control of the controller since the capture.
+        self.evaluate_sides(who);
         self.react();
         Ok(())
     }

@@ -34,7 +34,8 @@ impl Flow<'_> {
             }
             self.mark(about.target, slot);
         }
-        let result = self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
+        let written = self.settle_writes(def, about, via, &[]);
+        let result = written.and_then(|()| self.execute_results(def, about, via, context));
         if result.is_err() {
             self.undo_changes();
         }
@@ -115,7 +116,7 @@ impl Flow<'_> {
                 return Err(refusal);
             }
         }
-        self.settle_writes(def, about, via)
+        self.settle_writes(def, about, via, &[])
     }
 
     /// Captures the values that calculations read at application. A value that is read at execution is NaN.
@@ -171,6 +172,11 @@ impl Flow<'_> {
         }
         let mut context = Vec::new();
         if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
+            if refusal == (Refusal::Restricted { by: Restriction::CombatRule }) {
+                self.fact(who, via, FactKind::ExecutionRestricted { execution });
+                self.cause = cause;
+                return;
+            }
             // A client leaves rolls and values that it does not know to the server.
             if !matches!(refusal, Refusal::UnknownRoll | Refusal::NotReplicated { .. }) {
                 self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
@@ -258,7 +264,8 @@ impl Flow<'_> {
             self.mark(about.target, slot);
         }
         self.sc.captures = captured;
-        let result = self.settle_writes(def, about, via).and_then(|()| self.execute_results(def, about, via, context));
+        let written = self.settle_writes(def, about, via, &[]);
+        let result = written.and_then(|()| self.execute_results(def, about, via, context));
         self.sc.captures.clear();
         if result.is_err() {
             self.undo_changes();

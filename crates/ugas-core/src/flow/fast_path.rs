@@ -119,7 +119,7 @@ impl FastCommit<'_> {
 #[inline(always)]
 fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
     let slot = place.slot as usize;
-    let alerts = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
+    let alerts = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH | alert::ASLEEP;
     if !place.plain || row.is_modded(slot) || row.readers != 0 || row.alert & alerts != 0 {
         return None;
     }

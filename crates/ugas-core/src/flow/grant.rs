@@ -63,7 +63,7 @@ impl Flow<'_> {
 
     pub(crate) fn emit_flips(&mut self, target: usize, flips: &[TagFlip], via: Via) {
         let who = self.row(target).id;
-        if self.row(target).alert & alert::TAG != 0 {
+        if self.row(target).alert & (alert::TAG | alert::ASLEEP) != 0 {
             for f in flips.iter().filter(|f| f.presence) {
                 let (tag, added) = (f.tag, f.added);
                 self.notify(target, alert::TAG, || RowEvent::Tag { tag, added });

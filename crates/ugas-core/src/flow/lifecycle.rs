@@ -7,8 +7,9 @@ use crate::rules::INITIAL_TAGS;
 use crate::state::{Effect, Row, Values, alert};
 use crate::{
     ActorId, Anchor, ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, LifecycleStep, LimitKind, NameKind,
-    Rate, Refusal, RemoveReason, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
+    Rate, Refusal, RemoveReason, ResourceSpec, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
 };
+use ugas_doc::CapabilityMode;
 
 impl Flow<'_> {
     /// Spawns a controller, in this order: sets, actors, abilities, innate tags, effects.
@@ -22,13 +23,18 @@ impl Flow<'_> {
             None => None,
         };
         let of_template = template.iter().flat_map(|t| t.sets.iter());
-        let sets: Vec<SetId> = spec.stats.iter().chain(of_template).chain(&spec.sets).copied().collect();
+        let resources: Vec<ResourceSpec> =
+            template.iter().flat_map(|t| t.resources.iter()).chain(&spec.resources).copied().collect();
+        let added = spec.resources.iter().map(|r| &r.resource);
+        let sets: Vec<SetId> = spec.stats.iter().chain(of_template).chain(added).chain(&spec.sets).copied().collect();
         if sets.is_empty() {
             return Err(Refusal::NoSets);
         }
         let who = self.next_id(spec.id)?;
-        let base: Vec<_> = template.iter().flat_map(|t| t.base.iter()).chain(&spec.base).copied().collect();
         let layout = self.layout_for(&sets, who)?;
+        let of_resources = self.resource_bases(&self.ix.layouts[layout as usize], &resources)?;
+        let of_template = template.iter().flat_map(|t| t.base.iter());
+        let base: Vec<_> = of_resources.iter().chain(of_template).chain(&spec.base).copied().collect();
         self.check_spawn(spec, who, layout, &base)?;
 
         let position = template.and_then(|t| t.position).map(Anchor::at);
@@ -63,20 +69,28 @@ impl Flow<'_> {
         let not_finite = self.layout(target).not_finite.clone();
         not_finite.iter().for_each(|&slot| self.mark(target, slot as usize));
         self.settle(Via::NOTHING, Emit::Nothing);
+        self.clamp_resources(target);
         self.step(who, LifecycleStep::ActorsSet);
         self.fact(who, Via::NOTHING, FactKind::Spawned { owner });
+        self.report_resources(target);
         self.apply_spawn_parts(spec, target);
         if spec.inactive || template.is_some_and(|t| !t.active) {
             self.set_clock(who, None, Some(false))?;
         }
+        self.owners_changed();
         self.step(who, LifecycleStep::ReplicationConfigured);
-        for &(attribute, stated) in template.iter().flat_map(|t| t.stated.iter()) {
+        self.compare_stated(who, template.map_or(&[][..], |t| &t.stated));
+        Ok(who)
+    }
+
+    /// Emits a diagnostic for each current value in a document that differs from the computed value.
+    fn compare_stated(&mut self, who: ControllerId, values: &[(crate::AttributeId, f64)]) {
+        for &(attribute, stated) in values {
             let found = self.current_of(who, attribute).unwrap_or(f64::NAN);
             if (found - stated).abs() > 1e-9 * stated.abs().max(1.0) {
                 self.diagnose(who, EffectId::NONE, DiagnosticKind::ValueMismatch { attribute, stated, found });
             }
         }
-        Ok(who)
     }
 
     fn next_id(&self, wanted: Option<ControllerId>) -> Result<ControllerId, Refusal> {
@@ -165,6 +179,10 @@ impl Flow<'_> {
             Ok(_) => flow.step(who, LifecycleStep::EffectApplied(s.effect)),
             Err(refusal) => flow.diagnose(who, s.effect, DiagnosticKind::ReactionRefused { refusal }),
         };
+        if self.has_resources(target) {
+            let sets: Vec<SetId> = self.layout(target).sets.to_vec();
+            sets.into_iter().for_each(|set| self.apply_resource_effects(who, set));
+        }
         for e in template.iter().flat_map(|t| t.effects.iter()) {
             let mut s = Spec::new(e.effect, who).from(who).level(e.level).stacks(e.stacks);
             let timed = self.def(e.effect).is_some_and(|d| d.duration.is_some());
@@ -176,7 +194,19 @@ impl Flow<'_> {
         for &effect in &spec.effects {
             start(self, Spec::new(effect, who).from(who));
         }
-        let sets = template.iter().flat_map(|t| t.ability_sets.iter()).chain(&spec.ability_sets).copied();
+        // Each machine adds the sets of a controller with local capabilities by itself.
+        let role = self.work.role;
+        let is_here = |t: &&&std::sync::Arc<crate::rules::Template>| {
+            t.capability_mode == CapabilityMode::Authority || role == crate::Role::Standalone
+        };
+        if let Some(presets) = template.iter().find(|t| !is_here(t)).filter(|t| !t.capability_sets.is_empty()) {
+            let presets = presets.capability_sets.to_vec();
+            self.row_mut(target).play_mut().capabilities_mut().presets = presets;
+            self.index_capabilities(target);
+        }
+        let capabilities = template.iter().filter(|t| is_here(t)).flat_map(|t| t.capability_sets.iter());
+        let sets = template.iter().flat_map(|t| t.ability_sets.iter()).chain(capabilities);
+        let sets = sets.chain(&spec.ability_sets).copied();
         self.grant_spawn_sets(who, &sets.collect::<Vec<_>>());
     }
 
@@ -248,9 +278,10 @@ impl Flow<'_> {
         for i in 1..count {
             let id = ControllerId(first.0 + i);
             prototype.id = id;
-            self.st.controllers.insert(prototype.clone(), &self.rules.tags);
+            let target = self.st.controllers.insert(prototype.clone(), &self.rules.tags);
             self.st.hash_dirty.push(id);
             self.fact(id, Via::NOTHING, FactKind::Spawned { owner });
+            self.report_resources(target);
         }
         self.st.next_id = first.0 + count;
         Ok(first)
@@ -262,6 +293,7 @@ impl Flow<'_> {
         // Effects of the destroyed controller on other controllers keep their current values when its own effects are
         // removed.
         self.freeze_readers(target);
+        self.remove_all_capabilities(who);
         self.row_mut(target).side_mut().queue.clear();
         self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);
@@ -278,6 +310,7 @@ impl Flow<'_> {
         self.drop_row(target);
         self.step(who, LifecycleStep::ReplicationEnded);
         self.check_casters_at(who);
+        self.owners_changed();
         Ok(())
     }
 
@@ -303,7 +336,11 @@ impl Flow<'_> {
         self.st.hash_sum = self.st.hash_sum.wrapping_sub(hash);
         self.journals.remove(&who);
         self.ix.frames.remove(&who);
+        self.ix.capable.remove(&who);
+        self.ix.woken.remove(&who);
+        self.unblock_left_controller(who);
         self.ix.set_aim(who, None);
+        self.st.locality.remove(who);
         self.st.controllers.remove(who)
     }
 
@@ -328,6 +365,7 @@ impl Flow<'_> {
             }
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
             self.notify(target, alert::ABILITY, || RowEvent::Freed);
+            self.owners_changed();
         }
         Ok(())
     }
@@ -374,9 +412,13 @@ impl Flow<'_> {
         }
         let now = self.st.now;
         let clock = &mut self.row_mut(target).clock;
-        let was = clock.active();
+        let (was, was_stopped) = (clock.active(), clock.rate() == Rate(0));
         clock.set(now, rate.unwrap_or(clock.rate()), active.unwrap_or(was));
         self.retime(target);
+        if was_stopped {
+            // A stopped clock asks no capability, so a change while it was stopped has woken none.
+            self.wake_capabilities(target);
+        }
         if active == Some(true) && !was {
             let states = alert::TAG | alert::ATTRIBUTE | alert::INPUT | alert::ABILITY;
             self.notify(target, states, || RowEvent::Resumed);

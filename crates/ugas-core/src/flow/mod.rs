@@ -8,6 +8,7 @@ mod ability;
 mod admit;
 mod advance;
 mod apply;
+mod capability;
 mod capture;
 mod change;
 mod combat;
@@ -29,11 +30,12 @@ mod react;
 mod reload;
 mod remove;
 mod replay;
+mod resource;
 mod roll;
 mod set;
 mod set_grant;
 mod settle;
-
+mod side;
 mod task;
 mod undo;
 mod uses;
@@ -42,9 +44,13 @@ mod write;
 
 pub use combat::ChargeView;
 pub use roll::SeedBlock;
+pub use side::Home;
 pub use uses::UsedAbility;
 
 pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause, distance};
+pub(crate) use capability::{
+    Blocker, FrameTurn, LifeEvent, RequestCounts, is_interval, is_local_side, new_record, transition,
+};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
@@ -56,6 +62,7 @@ pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
 pub(crate) use replay::{Replay, ReplayRow, Stop};
 pub(crate) use roll::{Drawn, RollSource, Streams};
+pub(crate) use side::Locality;
 pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act, path_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
 
@@ -83,6 +90,8 @@ pub(crate) struct State {
     pub(crate) hash_dirty: Vec<ControllerId>,
     /// The random streams of the clients. Not hashed.
     pub(crate) streams: Streams,
+    /// Which controllers this machine controls locally, where a host set it. Not hashed.
+    pub(crate) locality: Locality,
     /// Rows whose hash changed, if the host requested the list. Not part of the state.
     pub(crate) changed: Option<Vec<ControllerId>>,
 }
@@ -97,10 +106,26 @@ pub(crate) struct Log {
     /// Whether details of dropped facts are still stored.
     pub(crate) forgot: bool,
     /// Targets that predicted activations chose since the host last took the list.
-    pub(crate) aims: Vec<(crate::ActivationKey, crate::Target)>,
+    pub(crate) aims: Vec<crate::PredictedAim>,
 }
 
+/// Maximum number of chosen targets that wait to be sent.
+const AIMS: usize = 256;
+
 impl Log {
+    /// Records a target that a predicted activation chose. A resimulation may run a tick again; its target is recorded
+    /// once.
+    pub(crate) fn report_aim(&mut self, aim: crate::PredictedAim) {
+        let is_same = |a: &crate::PredictedAim| a.activation == aim.activation && a.tick == aim.tick;
+        if aim.tick.is_some() && self.aims.iter().any(is_same) {
+            return;
+        }
+        if self.aims.len() >= AIMS {
+            self.aims.remove(0);
+        }
+        self.aims.push(aim);
+    }
+
     /// Stores details for the next fact. Removes the details of dropped facts first, because the next fact is not in
     /// the list yet.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Span {
@@ -167,6 +192,14 @@ pub(crate) struct Scratch {
     pub(crate) predicted_targets: PredictedTargets,
     /// The number of entries recorded in all journals.
     pub(crate) journal_stamp: u64,
+    /// The requests of the capability that is being called.
+    pub(crate) capability_actions: Vec<crate::rules::CapabilityAction>,
+    /// The state of the capability that is being called.
+    pub(crate) capability_state: Vec<u8>,
+    /// The time at which the current advance began. The frame of this time has passed.
+    pub(crate) advanced_from: SimTime,
+    /// The sets that capabilities of the current pass remove.
+    pub(crate) leaving: Vec<u64>,
 }
 
 /// A sim's parts, borrowed for one op or for the work that is due at one time.
@@ -197,6 +230,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) hidden_read: HiddenRead,
     /// The uses that drew since the last operation.
     pub(crate) drawn: Drawn,
+    /// The frame work that is being done.
+    pub(crate) turn: FrameTurn,
     /// The host, during an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

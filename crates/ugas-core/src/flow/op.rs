@@ -1,5 +1,6 @@
 //! Runs an op: dispatches it to the function that implements it, and then runs the reactions.
 
+use super::resource::ResourceModification;
 use super::{Flow, RollSource};
 use crate::state::CauseWhat;
 use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
@@ -51,6 +52,12 @@ impl Flow<'_> {
                 self.check_tags(&filter.with_any_tag)?;
                 self.change_matching(target, filter, *change).map(Outcome::Matched)
             }
+            Op::ModifyResource { who, attribute, by, source, tags, plain } => {
+                let source = source.unwrap_or(ControllerId::NONE);
+                let (who, attribute, by, plain) = (*who, *attribute, *by, *plain);
+                let change = ResourceModification { who, attribute, by, source, tags, plain };
+                self.modify_resource(change).map(Outcome::Applied)
+            }
             Op::AddSet { who, set } => self.add_set(*who, *set).map(|_| Outcome::Done),
             Op::RemoveSet { who, set, force } => self.remove_set(*who, *set, *force).map(|_| Outcome::Done),
             Op::SetActive { who, active } => self.set_clock(*who, None, Some(*active)).map(|_| Outcome::Done),
@@ -81,15 +88,22 @@ impl Flow<'_> {
             | Op::Press { .. }
             | Op::Release { .. }
             | Op::Complete { .. }
-            | Op::ApplyFromAbility { .. } => {
-                let result = self.ability_op(op);
-                self.finish_operation();
-                if let Some(target) = self.st.controllers.slot(op.target()) {
-                    self.publish(target);
-                }
-                result
-            }
+            | Op::ApplyFromAbility { .. }
+            | Op::Block { .. }
+            | Op::Unblock { .. }
+            | Op::Enable { .. }
+            | Op::SetTick { .. } => self.finished_ability_op(op),
         }
+    }
+
+    /// Runs an op about abilities or capabilities, and ends the operation.
+    fn finished_ability_op(&mut self, op: &Op) -> Result<Outcome, Refusal> {
+        let result = self.ability_op(op);
+        self.finish_operation();
+        if let Some(target) = self.st.controllers.slot(op.target()) {
+            self.publish(target);
+        }
+        result
     }
 
     pub(crate) fn check_tags(&self, tags: &[crate::TagId]) -> Result<(), Refusal> {
@@ -200,7 +214,12 @@ impl Op {
             | Op::Mispredicted { who, .. }
             | Op::Press { who, .. }
             | Op::Release { who, .. }
-            | Op::ApplyFromAbility { who, .. } => *who,
+            | Op::ApplyFromAbility { who, .. }
+            | Op::Block { who, .. }
+            | Op::Unblock { who, .. }
+            | Op::Enable { who, .. }
+            | Op::SetTick { who, .. }
+            | Op::ModifyResource { who, .. } => *who,
             Op::Aim { key, .. } => key.who,
             Op::Event(event) => event.target,
             Op::Complete { key, .. } => key.who,

@@ -3,10 +3,11 @@
 //! the ticks of casts of zero duration, and the missed executions of effects that are no longer inhibited.
 
 use super::remove::Trigger;
+use super::resource::ResourceEvent;
 use super::settle::Emit;
 use super::{Flow, ForeignAction, RollSource, Via, child_origin_id};
 use crate::rules::EffectDef;
-use crate::state::{Activation, CauseWhat, FILTERED};
+use crate::state::{Activation, CauseWhat, FILTERED, alert};
 use crate::{
     AbilityId, AbilityState, ActivationKey, AttributeId, Cause, ControllerId, DiagnosticKind, EffectChange, EffectId,
     EffectKey, EventData, GrantId, InputId, LimitKind, Refusal, RemoveReason, SimTime, Spec, TagId,
@@ -35,6 +36,13 @@ pub(crate) enum Reaction {
         who: ControllerId,
         row_event: RowEvent,
         cutoff: EventCutoff,
+        cause: Cause,
+        depth: u32,
+    },
+    /// The hooks of a changed resource. They run after the effects of `OnChanged`.
+    Resource {
+        event: ResourceEvent,
+        roll: RollSource,
         cause: Cause,
         depth: u32,
     },
@@ -215,6 +223,7 @@ impl Flow<'_> {
                 other @ Reaction::Apply { .. }
                 | other @ Reaction::Next { .. }
                 | other @ Reaction::Event { .. }
+                | other @ Reaction::Resource { .. }
                 | other @ Reaction::Ticks { .. } => self.sc.reactions.push_back(other),
             }
         }
@@ -223,8 +232,19 @@ impl Flow<'_> {
     /// Queues an event for a row, if the row has a listener for it.
     #[inline]
     pub(crate) fn notify(&mut self, target: usize, alerts: u8, row_event: impl FnOnce() -> RowEvent) {
-        if self.row(target).alert & alerts != 0 {
-            self.notify_anyway(target, row_event());
+        let listening = self.row(target).alert;
+        if listening & (alerts | alert::ASLEEP) != 0 {
+            self.notify_listeners(target, listening & alerts != 0, row_event());
+        }
+    }
+
+    /// Wakes the capabilities that read what changed, and queues an event for the listeners, if there are any.
+    fn notify_listeners(&mut self, target: usize, has_listeners: bool, row_event: RowEvent) {
+        if self.row(target).alert & alert::ASLEEP != 0 {
+            self.wake_for(target, &row_event);
+        }
+        if has_listeners {
+            self.notify_anyway(target, row_event);
         }
     }
 
@@ -282,7 +302,7 @@ impl Flow<'_> {
         }
     }
 
-    fn run_reactions(&mut self) {
+    pub(crate) fn run_reactions(&mut self) {
         self.finish_operation();
         loop {
             let Some(reaction) = self.sc.reactions.pop_front() else {
@@ -394,6 +414,13 @@ impl Flow<'_> {
                 } else if let Some(target) = self.st.controllers.slot(who) {
                     self.handle_event(target, &row_event, &cutoff);
                 }
+            }
+            Reaction::Resource { event, roll, cause, depth } => {
+                (self.cause, self.depth) = (cause, depth);
+                self.journal_reaction(event.who);
+                let roll_before = std::mem::replace(&mut self.roll, roll);
+                self.run_resource_hooks(event);
+                self.roll = roll_before;
             }
             Reaction::Ticks { who, cast, cause } => {
                 self.cause = cause;

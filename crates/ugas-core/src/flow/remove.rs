@@ -194,6 +194,7 @@ impl Flow<'_> {
         self.sc.flips = flips;
         self.revoke_by(target, seq, via);
         self.emit_removed(target, via, reason);
+        self.unblock_ended_effect(key);
         if !def.rules.is_empty() {
             self.recharge(target);
             self.notify(target, alert::ABILITY, || RowEvent::Freed);

@@ -7,9 +7,9 @@
 
 use super::capture::{ForeignActionEntry, JournalEntry, KnownController};
 use super::settle::Emit;
-use super::{Captured, CapturedAt, Flow, ForeignAction, FrameWork, Journal, JournalEvent, Via};
+use super::{Captured, CapturedAt, Flow, ForeignAction, FrameTurn, FrameWork, Journal, JournalEvent, Via};
 use crate::image::RowImage;
-use crate::state::{Frozen, LiveEdge, Tags};
+use crate::state::{Due, Frozen, LiveEdge, Stage, Tags};
 use crate::{AttributeId, BadValue, ControllerId, Refusal, SimTime};
 use std::cell::Cell;
 
@@ -70,11 +70,28 @@ impl<'j> ReplayRow<'j> {
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
             | JournalEvent::Frame(_)
-            | JournalEvent::ForeignAction(_) => None,
+            | JournalEvent::ForeignAction(_)
+            | JournalEvent::Locality { .. } => None,
         };
         let (entries, cursor) = (&self.journal.entries, self.cursor.get());
         let next = entries.iter().filter(|e| e.serial >= cursor && e.at == now).find_map(of);
         next.or_else(|| entries.iter().rev().filter(|e| e.serial < cursor).find_map(of))
+    }
+
+    /// Returns whether the machine controlled the row locally at this point of the journal, if that changed later.
+    fn was_local(&self) -> Option<bool> {
+        let of = |e: &JournalEntry| match e.what {
+            JournalEvent::Locality { was_local } => Some(was_local),
+            JournalEvent::Op(..)
+            | JournalEvent::Source { .. }
+            | JournalEvent::Recheck(_)
+            | JournalEvent::Follow { .. }
+            | JournalEvent::TargetLost { .. }
+            | JournalEvent::Gone { .. }
+            | JournalEvent::Frame(_)
+            | JournalEvent::ForeignAction(_) => None,
+        };
+        self.journal.entries.iter().filter(|e| e.serial >= self.cursor.get()).find_map(of)
     }
 }
 
@@ -121,6 +138,11 @@ impl<'j> Replay<'j> {
         self.source(who, now)?.rules.as_deref()
     }
 
+    /// Returns whether the machine controlled a row of the replay locally at this point, if that changed later.
+    pub(crate) fn was_local(&self, who: ControllerId) -> Option<bool> {
+        self.rows.iter().find(|r| r.who == who && r.is_active.get())?.was_local()
+    }
+
     /// Returns another controller's tags at this point of the replay.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
         self.source(who, now).map(|known| &known.tags)
@@ -133,6 +155,14 @@ pub(crate) struct Stop<'i> {
     pub(crate) at: SimTime,
     pub(crate) until: u64,
     pub(crate) image: Option<&'i mut RowImage>,
+}
+
+/// A time, and a position in the frame work of that time. Entries that were recorded during the frame work of a row are
+/// replayed after this work.
+#[derive(Clone, Copy)]
+struct Until {
+    at: SimTime,
+    turn: FrameTurn,
 }
 
 impl Flow<'_> {
@@ -153,7 +183,7 @@ impl Flow<'_> {
         let start = rows.iter().filter_map(|r| r.from).map(|from| from.taken.at).min();
         let start = start.unwrap_or(now);
         self.restore_rows(rows, start);
-        self.st.now = start;
+        (self.st.now, self.turn) = (start, FrameTurn::After);
         let mut next: Vec<usize> = vec![0; rows.len()];
         while let Some(at) = (0..rows.len()).filter_map(|r| stops[r].get(next[r]).map(|s| s.at)).min() {
             let until = |r: usize| stops[r].get(next[r]).filter(|s| s.at == at).map(|s| s.until);
@@ -233,8 +263,8 @@ impl Flow<'_> {
         for (row, &until) in rows.iter().zip(until).filter(|(row, _)| row.is_active.get()) {
             row.cursor.set(row.cursor.get().max(until.unwrap_or(0)));
         }
-        self.run_rows(rows, to, |_| None);
-        self.st.now = to;
+        self.run_rows(rows, Until { at: to, turn: FrameTurn::After }, |_| None);
+        self.reach(to, FrameTurn::After);
         self.restore_rows(rows, to);
     }
 
@@ -250,12 +280,19 @@ impl Flow<'_> {
         let is_op = matches!(entry.what, JournalEvent::Op(..));
         // An op runs after all work of its time. An image of another sim does not contain how much of it had run.
         let all = is_op && (row.from.is_some_and(|from| from.taken.foreign) || rows.len() > 1);
-        self.run_rows(rows, at, |of| match (all, of == r) {
+        let is_after_dues = entry.turn > FrameTurn::Before;
+        self.run_rows(rows, Until { at, turn: entry.turn }, |of| match (all, of == r) {
             (true, _) => None,
             (false, true) => Some(entry.dues),
-            (false, false) => Some(0),
+            (false, false) => {
+                if is_after_dues {
+                    None
+                } else {
+                    Some(0)
+                }
+            }
         });
-        self.st.now = self.st.now.max(at);
+        self.reach(at, entry.turn);
         self.restore_rows(rows, at);
         if row.is_active.get() && !self.happens_again(entry) {
             row.cursor.set(entry.serial + 1);
@@ -275,7 +312,8 @@ impl Flow<'_> {
             | JournalEvent::Recheck(_)
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
-            | JournalEvent::Frame(_) => false,
+            | JournalEvent::Frame(_)
+            | JournalEvent::Locality { .. } => false,
         }
     }
 
@@ -310,6 +348,10 @@ impl Flow<'_> {
             }
             JournalEvent::Frame(work) => self.replay_frame(who, work),
             JournalEvent::ForeignAction(arrived) => self.replay_foreign_action(who, arrived),
+            JournalEvent::Locality { .. } => {
+                self.evaluate_sides(who);
+                self.react();
+            }
             JournalEvent::Source { .. } => {}
         }
     }
@@ -326,24 +368,73 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs the due work of the rows up to a time, in the order of time, phase and controller. Work of a row that is
-    /// due exactly at that time runs only until as many items as `count` returns have run; `None` means all.
-    fn run_rows(&mut self, rows: &[ReplayRow<'_>], until: SimTime, count: impl Fn(usize) -> Option<u64>) {
+    /// Moves the replay to a time and a position in the frame work of that time.
+    fn reach(&mut self, at: SimTime, turn: FrameTurn) {
+        (self.st.now, self.turn) = (self.st.now, self.turn).max((at, turn));
+    }
+
+    /// Runs the due work and the frame work of the rows up to a time, in the order of time, phase and controller. Work
+    /// of a row that is due exactly at that time runs only until as many items as `count` returns have run; `None`
+    /// means all.
+    fn run_rows(&mut self, rows: &[ReplayRow<'_>], until: Until, count: impl Fn(usize) -> Option<u64>) {
         loop {
-            let next = rows.iter().enumerate().filter(|(_, row)| row.is_active.get()).filter_map(|(r, row)| {
+            let active = || rows.iter().enumerate().filter(|(_, row)| row.is_active.get());
+            let due = active().filter_map(|(r, row)| {
                 let state = self.row(self.st.controllers.slot(row.who)?);
                 let due = state.due.last()?;
                 let at = state.clock.due(due.at);
-                let is_early = at < until || at == until && count(r).is_none_or(|n| row.dues.get() < n);
-                is_early.then_some((at, due.phase(), row.who, r))
+                let is_early = at < until.at || at == until.at && count(r).is_none_or(|n| row.dues.get() < n);
+                // Work that became due during a frame runs after the frame.
+                let is_late = at == self.st.now && self.turn > FrameTurn::Before;
+                let turn = if is_late { FrameTurn::After } else { FrameTurn::Before };
+                is_early.then_some((at, turn, due.phase(), row.who, r))
             });
-            let Some((at, _, who, r)) = next.min() else { return };
+            let frames = active().filter_map(|(r, row)| {
+                let (at, turn) = self.next_frame_work(row)?;
+                ((at, turn) <= (until.at, until.turn)).then_some((at, turn, Due::FRAME, row.who, r))
+            });
+            let Some((at, turn, phase, who, r)) = due.chain(frames).min() else { return };
             self.restore_rows(rows, at);
+            self.reach(at, turn);
+            if phase == Due::FRAME {
+                self.run_frame_work(who, turn);
+                continue;
+            }
             rows[r].dues.set(rows[r].dues.get() + 1);
-            self.st.now = self.st.now.max(at);
             if let Some(target) = self.st.controllers.slot(who) {
                 self.run_due(target);
             }
+        }
+    }
+
+    /// Returns the time and the turn of the next frame work that follows from a row: its capabilities or its held
+    /// inputs. An image contains the frame of its own time.
+    fn next_frame_work(&self, row: &ReplayRow<'_>) -> Option<(SimTime, FrameTurn)> {
+        let state = self.st.controllers.get(row.who)?;
+        let has_capabilities = state.play().capabilities().records.iter().any(|r| r.stage != Stage::Elsewhere);
+        let turns = [
+            has_capabilities.then_some(FrameTurn::Capabilities(row.who)),
+            self.has_retries(row.who).then_some(FrameTurn::HeldInputs(row.who)),
+        ];
+        let frame = self.work.frame.0.max(1);
+        let next = |turn: FrameTurn| {
+            let is_frame = self.st.now.0 % frame == 0;
+            let is_taken = row.from.is_some_and(|from| from.taken.at >= self.st.now);
+            let at = match is_frame && turn > self.turn && !is_taken {
+                true => self.st.now.0,
+                false => (self.st.now.0 / frame + 1) * frame,
+            };
+            (SimTime(at), turn)
+        };
+        turns.into_iter().flatten().map(next).min()
+    }
+
+    fn run_frame_work(&mut self, who: ControllerId, turn: FrameTurn) {
+        match turn {
+            // A replay asks every capability. Those that sleep would do nothing.
+            FrameTurn::Capabilities(_) => self.capability_pass(who, true),
+            FrameTurn::HeldInputs(_) => self.retry_row(who),
+            FrameTurn::Before | FrameTurn::After => {}
         }
     }
 
@@ -361,6 +452,11 @@ impl Flow<'_> {
                 let _ = self.send_event(event.clone());
             }
             ForeignAction::Remove(remove) => self.remove_from(who, who, remove),
+            ForeignAction::Unblock(source) => {
+                if let Some(slot) = self.st.controllers.slot(who) {
+                    self.remove_blocks_of(slot, *source);
+                }
+            }
         }
     }
 
@@ -374,7 +470,8 @@ impl Flow<'_> {
             | JournalEvent::Follow { .. }
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
-            | JournalEvent::Frame(_) => false,
+            | JournalEvent::Frame(_)
+            | JournalEvent::Locality { .. } => false,
         }
     }
 
@@ -385,11 +482,6 @@ impl Flow<'_> {
                 self.tick_task(who, *seq, Some(found));
             }
             FrameWork::PassedOver(seq) => self.pass_over(who, *seq),
-            FrameWork::Retry(id) => {
-                if let Some(slot) = self.st.controllers.slot(who) {
-                    self.retry_as(slot, *id);
-                }
-            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::{Layout, clamp};
 use crate::state::{Attr, Values};
-use crate::{ControllerId, FactKind, Refusal, Restriction, SetId};
+use crate::{ControllerId, FactKind, Refusal, ResourceStep, Restriction, SetId};
 
 impl Flow<'_> {
     /// Returns the shared layout of an ordered list of sets.
@@ -51,6 +51,8 @@ impl Flow<'_> {
             return Err(Refusal::Cycle { who: at, attribute });
         }
         self.fact(who, Via::NOTHING, FactKind::SetAdded { set });
+        // A capability may wait for the set.
+        self.wake_capabilities(target);
         self.relink_readers(who);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
@@ -62,6 +64,8 @@ impl Flow<'_> {
         changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
         self.sc.before = changes;
         self.emit_changes(Via::NOTHING);
+        self.report_resource(target, set);
+        self.apply_resource_effects(who, set);
         Ok(())
     }
 
@@ -83,11 +87,19 @@ impl Flow<'_> {
         let sets: Vec<SetId> = layout.sets.iter().copied().filter(|&s| s != set).collect();
         let kept = self.layout_for(&sets, who)?;
         let is_removed = |slot: u16| layout.slots[slot as usize].set == set;
+        // The effects of a resource are removed with it, so they do not keep it.
+        let resource = self.rules.resource_attribute(set);
+        let own = if resource.is_some() { self.resource_effects(target, set) } else { Vec::new() };
         let users = self.users_of(target, &layout, set);
-        if let (Some(&(at, _)), false) = (users.first(), force) {
-            return Err(Refusal::SetInUse { by: self.row(target).effects[at].key(who) });
+        let key_of = |&(at, _): &(usize, u16)| self.row(target).effects[at].key(who);
+        if let (Some(by), false) = (users.iter().map(key_of).find(|key| !own.contains(key)), force) {
+            return Err(Refusal::SetInUse { by });
         }
-        for (at, index) in users {
+        if !own.is_empty() {
+            self.remove_resource_effects(target, set);
+        }
+        let last = resource.and_then(|a| layout.slot(a)).map(|slot| self.row(target).attrs[slot].current);
+        for (at, index) in self.users_of(target, &layout, set) {
             self.row_mut(target).effects[at].rest_mut().dropped.push(index);
         }
         self.drop_mods_of(target, &is_removed);
@@ -95,6 +107,11 @@ impl Flow<'_> {
         let before: Vec<Attr> = self.row(target).attrs.to_vec();
         self.move_row(target, kept, &before);
         self.fact(who, Via::NOTHING, FactKind::SetRemoved { set });
+        if let Some((attribute, old)) = resource.zip(last) {
+            self.fact(who, Via::NOTHING, FactKind::Resource { attribute, step: ResourceStep::Removed, old, new: 0.0 });
+        }
+        // A condition of a capability may read an attribute of the set.
+        self.wake_capabilities(target);
         for slot in 0..self.row(target).attrs.len() {
             self.mark(target, slot);
         }

@@ -19,6 +19,7 @@ impl Flow<'_> {
         let Some(def) = rules.ability_set_def(set) else {
             return Err(Refusal::UnknownName { kind: NameKind::AbilitySet, id: set.0 });
         };
+        self.admit_capabilities(target, set)?;
         let row = self.row(target);
         let limit = |what, max| Refusal::Limit { what, max, link: self.cause.link };
         if row.play().sets.len() >= self.limits.grants_per_controller as usize {
@@ -30,7 +31,8 @@ impl Flow<'_> {
         }
         let removed = def.effects.iter().filter_map(|&e| self.def(e)).flat_map(|d| d.remove_with_tags.to_vec());
         let saved = self.save_before_removal(target, &removed.collect::<Vec<_>>());
-        let given = self.grant_parts(target, who, &def.sets, &def.effects);
+        let components = self.attribute_sets_of(set);
+        let given = self.grant_parts(target, who, &components, &def.effects);
         let (attributes, effects) = match given {
             Ok(given) => given,
             Err(refusal) => {
@@ -51,7 +53,22 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         row.play_mut().sets.push(SetGrant { seq, set, effects, grants, attributes });
         self.fact(who, Via::NOTHING, FactKind::SetGranted { set, handle: seq });
+        self.add_capabilities(who, seq, set);
         Ok(seq)
+    }
+
+    /// Returns the attribute sets of a set and of the capability sets that it contains, in the order in which they are
+    /// registered.
+    fn attribute_sets_of(&self, set: AbilitySetId) -> Vec<SetId> {
+        let mut all: Vec<SetId> = Vec::new();
+        for part in self.rules.sets_in(set) {
+            for &component in self.rules.ability_set_def(part).map_or(&[][..], |def| &def.sets) {
+                if !all.contains(&component) {
+                    all.push(component);
+                }
+            }
+        }
+        all
     }
 
     /// Returns the attribute sets that this grant added or shares with another grant, and the keys of its effects.
@@ -96,6 +113,7 @@ impl Flow<'_> {
             self.row_mut(target).play_mut().sets.insert(at, taken);
             return Err(refusal);
         }
+        self.remove_capabilities(who, handle);
         for &grant in taken.grants.iter().rev() {
             self.revoke_grant(target, grant, Via::NOTHING);
         }
@@ -108,6 +126,7 @@ impl Flow<'_> {
             let _ = self.remove_set(who, set, true);
         }
         self.row_mut(target).trim();
+        self.wake_capabilities(target);
         self.fact(who, Via::NOTHING, FactKind::SetRevoked { set: taken.set, handle });
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::write::Window;
 use super::{Flow, PreviousValue, RowEvent, Via, Write};
 use crate::rules::{Layout, Slot, SlotBound};
 use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE, alert};
-use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
+use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind, SetId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// When changes become facts: immediately, at the end of a longer application, or never.
@@ -18,6 +18,21 @@ pub(crate) enum Emit {
     Facts,
     Later,
     Nothing,
+}
+
+/// What the facts about a changed attribute depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChangedSlot {
+    attribute: AttributeId,
+    death: bool,
+    /// The set of the resource that the attribute is the value of.
+    resource: Option<SetId>,
+}
+
+impl ChangedSlot {
+    pub(crate) fn of(def: &Slot) -> ChangedSlot {
+        ChangedSlot { attribute: def.attribute, death: def.death, resource: def.resource.then_some(def.set) }
+    }
 }
 
 /// The change of an attribute's range: the start and length of the old range and of the new range.
@@ -91,11 +106,11 @@ impl Flow<'_> {
         }
         let (lo, hi) = def.bounds(&r.attrs);
         let new = Attr { base: old.base, current: sums.value(old.base, lo, hi) };
-        let (attribute, death) = (def.attribute, def.death);
+        let place = ChangedSlot::of(def);
         self.sc.dirty.clear();
         if new.current != old.current {
             self.row_mut(row).attrs[slot] = new;
-            self.changed(row, attribute, death, old, new, via);
+            self.changed(row, place, old, new, via);
         }
         true
     }
@@ -179,7 +194,7 @@ impl Flow<'_> {
             self.sc.moved.push((row as u32, slot as u16, old.current));
         }
         match emit {
-            Emit::Facts => self.changed(row, def.attribute, def.death, old, new, via),
+            Emit::Facts => self.changed(row, ChangedSlot::of(def), old, new, via),
             Emit::Later => {
                 let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
                 if !known {
@@ -193,7 +208,8 @@ impl Flow<'_> {
     }
 
     #[inline]
-    pub(crate) fn changed(&mut self, row: usize, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
+    pub(crate) fn changed(&mut self, row: usize, place: ChangedSlot, old: Attr, new: Attr, via: Via) {
+        let ChangedSlot { attribute, death, resource } = place;
         let r = self.row(row);
         let (who, alerts) = (r.id, r.alert);
         self.fact(
@@ -207,11 +223,16 @@ impl Flow<'_> {
                 new_base: new.base,
             },
         );
+        if let Some(set) = resource
+            && old.current != new.current
+        {
+            self.resource_changed(row, set, old, new, via);
+        }
         let died = death && old.current > 0.0 && new.current <= 0.0;
         if died {
             self.fact(who, via, FactKind::Died { attribute });
         }
-        if alerts & (alert::ATTRIBUTE | alert::DEATH) != 0 {
+        if alerts & (alert::ATTRIBUTE | alert::DEATH | alert::ASLEEP) != 0 {
             if died {
                 self.notify(row, alert::DEATH, || RowEvent::Died { source: via.source });
             }
@@ -229,8 +250,8 @@ impl Flow<'_> {
             let new = row.attrs[b.slot as usize];
             let old = Attr { base: b.base, current: b.current };
             if new != old {
-                let def = &layout.slots[b.slot as usize];
-                self.changed(b.row as usize, def.attribute, def.death, old, new, via);
+                let place = ChangedSlot::of(&layout.slots[b.slot as usize]);
+                self.changed(b.row as usize, place, old, new, via);
             }
         }
         self.sc.before = before;

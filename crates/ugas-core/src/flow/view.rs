@@ -27,6 +27,8 @@ pub(crate) struct View<'a> {
     /// What the draws of the query belong to.
     pub(crate) roll: RollSource,
     pub(crate) role: Role,
+    /// Whether this machine shows the world to a player.
+    pub(crate) screen: bool,
     /// The current link in the chain of causes, which some refusals contain.
     pub(crate) link: u32,
     /// The list that records conditions with a part that is not finite, or `None` to record nothing.
@@ -53,6 +55,7 @@ impl Flow<'_> {
             root: self.cause.root,
             roll: self.roll,
             role: self.work.role,
+            screen: self.work.screen,
             link: self.cause.link,
             non_finite: Some(&self.non_finite),
             hidden_read: Some(&self.hidden_read),

@@ -82,8 +82,10 @@ pub struct CastView {
     pub timer: Timer,
     /// The total number of ticks, without the initial tick.
     pub ticks: u32,
-    /// The number of ticks that have run, without the initial tick.
+    /// The number of the last tick that has run; 0 before the first tick and after the initial tick.
     pub tick: u32,
+    /// Whether a tick whose time has passed waits for the target that its client chose (`TickData: Required`).
+    pub owed: bool,
 }
 
 impl Sim {
@@ -215,7 +217,14 @@ impl Sim {
         Ok(play.cast.as_deref().and_then(|c| {
             let a = play.activation(c.of)?;
             let timer = Timer { remaining: view.left(slot, c.start + c.length), total: c.length };
-            Some(CastView { ability: a.ability, activation: a.key(who), timer, ticks: c.ticks, tick: a.tick })
+            Some(CastView {
+                ability: a.ability,
+                activation: a.key(who),
+                timer,
+                ticks: c.ticks,
+                tick: a.tick,
+                owed: c.owed,
+            })
         }))
     }
 

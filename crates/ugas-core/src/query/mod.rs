@@ -1,6 +1,8 @@
 //! Queries: reads that do not change the sim.
 
 mod ability;
+mod capability;
+mod capability_reason;
 mod effect;
 mod explain;
 mod play;
@@ -8,6 +10,8 @@ mod tag;
 mod text;
 
 pub use ability::{ActivationView, CastView, Castable, Reason, Timer};
+pub use capability::{CapabilityCounts, CapabilityState, CapabilityView};
+pub use capability_reason::{CapabilityReason, ConditionReads};
 pub use effect::{EffectState, EffectView, GrantView};
 pub use explain::{ChannelShare, Explanation, ModifierLine, ModifierState};
 pub use play::TaskView;

@@ -167,6 +167,8 @@ pub(crate) struct CastDef {
     pub(crate) max_range: Option<f64>,
     /// Whether a predicting client knows the duration.
     pub(crate) predicted: bool,
+    /// Whether the ticks on the server wait for the target that the client chose in the same tick.
+    pub(crate) awaits_data: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

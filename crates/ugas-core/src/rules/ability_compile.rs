@@ -386,7 +386,25 @@ impl Compiler<'_> {
             on_target_lost: c.on_target_lost,
             max_range: c.max_range,
             predicted: c.predict_length != Some(false),
+            awaits_data: self.tick_data(doc, c),
         })
+    }
+
+    /// Returns whether the ticks of a cast wait for the data of the client, and validates that the client sends data.
+    fn tick_data(&mut self, doc: &Ability, cast: &ugas_doc::Cast) -> bool {
+        match cast.tick_data {
+            ugas_doc::TickData::Latest => return false,
+            ugas_doc::TickData::Required => {}
+        }
+        if doc.net_execution != ugas_doc::NetExecution::LocalPredicted {
+            let message = "Cast.TickData: Required needs the NetExecutionPolicy LocalPredicted, because only a \
+                           predicting client sends targets";
+            self.error("bad-cast", message.into());
+        } else if !crate::task::TargetUse::Sets.is_in(&doc.on_predicted_tick) {
+            let message = "Cast.TickData: Required needs a task in OnPredictedTick that sets the target; add SetTarget";
+            self.error("bad-cast", message.into());
+        }
+        true
     }
 
     /// Validates the range of a cast.

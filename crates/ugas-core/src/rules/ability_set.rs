@@ -1,11 +1,12 @@
 //! Compiled ability sets.
 
+use super::capability::CapabilityEntry;
 use super::compile::Compiler;
 use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
 use crate::{AbilityGrant, AbilitySetId, EffectId, NameKind, SetId};
 use std::sync::Arc;
-use ugas_doc::{AbilitySet, DurationPolicy, Origin};
+use ugas_doc::{AbilitySet, DurationPolicy, Origin, ReplicationMode};
 
 #[derive(Clone, Debug)]
 pub(crate) struct AbilitySetDef {
@@ -13,6 +14,14 @@ pub(crate) struct AbilitySetDef {
     pub(crate) sets: Box<[SetId]>,
     pub(crate) effects: Box<[EffectId]>,
     pub(crate) abilities: Box<[AbilityGrant]>,
+    /// The capability sets that are added before the capabilities of this set.
+    pub(crate) nested: Box<[AbilitySetId]>,
+    /// The capabilities, in the order in which they run.
+    pub(crate) capabilities: Box<[CapabilityEntry]>,
+    /// Which clients learn that a controller has the set.
+    pub(crate) replication: ReplicationMode,
+    /// Whether the document is a capability set.
+    pub(crate) is_capability_set: bool,
 }
 
 impl CompiledText for AbilitySetDef {}
@@ -33,21 +42,7 @@ impl RulesDocument for AbilitySet {
 
 impl Compiler<'_> {
     pub(crate) fn ability_set(&mut self, doc: &AbilitySet) {
-        let mut sets = Vec::with_capacity(doc.attribute_sets.len());
-        for name in &doc.attribute_sets {
-            match self.find(NameKind::Set, name) {
-                Some(set) if self.rules.is_stat_table(SetId(set)) => {
-                    let why =
-                        "is a stat table, which is registered only at spawn; write it into Stats of the controller";
-                    self.error("unknown-set", format!("AttributeSets: {name} {why}"));
-                }
-                Some(set) => sets.push(SetId(set)),
-                None => {
-                    let near = self.nearest_suggestion(NameKind::Set, name);
-                    self.error("unknown-set", format!("AttributeSets: unknown attribute set {name}{near}"));
-                }
-            }
-        }
+        let sets = self.data_components("AttributeSets", &doc.attribute_sets);
         let effects = self.effect_list("Effects", &doc.effects);
         for &effect in &effects {
             let instant = self.rules.effect_def(effect).is_some_and(|e| e.policy == DurationPolicy::Instant);
@@ -69,8 +64,17 @@ impl Compiler<'_> {
                 abilities.push(AbilityGrant { ability, level: a.level, input: input.some() });
             }
         }
+        let capabilities = self.capability_entries(&doc.capabilities);
         if let Some(id) = self.find(NameKind::AbilitySet, &doc.name) {
-            let def = AbilitySetDef { sets: sets.into(), effects, abilities: abilities.into() };
+            let def = AbilitySetDef {
+                sets,
+                effects,
+                abilities: abilities.into(),
+                nested: [].into(),
+                capabilities,
+                replication: ReplicationMode::None,
+                is_capability_set: false,
+            };
             self.rules.to_mut().ability_sets.define(id, Arc::new(def));
         }
     }

@@ -3,6 +3,7 @@
 use super::combat::ScaleDef;
 use super::compiled::CompiledText;
 use super::expr::Expr;
+use super::resource::ResourceDef;
 use crate::{AttributeId, SetId};
 use std::sync::Arc;
 use ugas_doc::{Aggregation, Category, OnBoundChange, Quantize, ReplicationMode};
@@ -66,6 +67,8 @@ pub(crate) struct SetDef {
     pub(crate) attributes: Box<[AttributeDef]>,
     /// The stat of each attribute, in the order of `attributes`; empty if the set is not a stat table.
     pub(crate) stats: Box<[StatDef]>,
+    /// The resource, if the set is one.
+    pub(crate) resource: Option<Box<ResourceDef>>,
 }
 
 /// What a stat has beside its attribute.

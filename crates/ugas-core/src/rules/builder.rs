@@ -1,6 +1,7 @@
 //! The builder of rules. It compiles documents, adds the registered code, and returns the rules or all errors.
 
-use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
+use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef, ResourceCx};
+use super::combat_fn::{CombatChange, CombatCx, CombatFn};
 use super::compile::Compiler;
 use super::document::{Phase, RulesDocument, rules_document};
 use super::error::{LoadError, LoadIssue, Severity};
@@ -10,7 +11,7 @@ use crate::{HookId, NameKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Doc, Effect, Origin};
+use ugas_doc::{Doc, DocumentKind, Effect, Origin};
 
 /// A builder of rules. It collects documents and code. [`RulesBuilder::build`] compiles the documents.
 ///
@@ -38,6 +39,8 @@ pub struct RulesBuilder {
     hooks: Vec<(String, HookCode)>,
     pub(super) codes: Vec<(String, Arc<dyn super::coded::ErasedAbility>)>,
     pub(super) tasks: Vec<(String, Arc<dyn super::code::ErasedTask>)>,
+    /// Capabilities with their code, or without code if they are only announced.
+    pub(super) capabilities: Vec<(String, Option<Arc<dyn super::capability_code::ErasedCapability>>)>,
 }
 
 enum HookCode {
@@ -47,6 +50,8 @@ enum HookCode {
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
     Activation(ActivationHook),
+    Resource(super::calc::OnResource),
+    Combat(CombatFn),
 }
 
 impl HookCode {
@@ -58,6 +63,8 @@ impl HookCode {
             HookCode::Requirement(_) => "a requirement",
             HookCode::Avatar(_) => "an avatar validator",
             HookCode::Activation(_) => "an activation hook",
+            HookCode::Resource(_) => "a resource hook",
+            HookCode::Combat(_) => "a combat function",
         }
     }
 }
@@ -96,6 +103,9 @@ impl RulesBuilder {
         self.tasks.extend(tasks.map(|(name, code)| (name.to_owned(), code.clone())));
         let codes = rules.ability_code.iter().filter_map(|(id, code)| Some((rules.ability_name(*id)?, &code.0)));
         self.codes.extend(codes.map(|(name, code)| (name.to_owned(), code.clone())));
+        let capabilities = rules.capability_code.iter();
+        let capabilities = capabilities.filter_map(|(id, code)| Some((rules.capability_name(*id)?, &code.code)));
+        self.capabilities.extend(capabilities.map(|(name, code)| (name.to_owned(), Some(code.clone()))));
         self.keeps_code = true;
         self.after(rules)
     }
@@ -206,55 +216,116 @@ impl RulesBuilder {
         self
     }
 
+    /// Registers a hook that runs after each change of a resource, after the effects in `OnChanged` of the resource. The
+    /// hook may request further effects.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Spec};
+    /// use ugas_doc::{Effect, Resource};
+    /// let rules = Rules::builder()
+    ///     .add(Resource::new("Rage", 0.0).max(100.0))
+    ///     .add(Effect::infinite("GE_Enraged").grants("State.Enraged"))
+    ///     .resource_hook("Enrage", |cx| {
+    ///         if cx.new == 100.0 && let Some(enraged) = cx.rules().find_effect("GE_Enraged") {
+    ///             cx.then(Spec::new(enraged, cx.who));
+    ///         }
+    ///     })
+    ///     .build();
+    /// assert!(rules.is_ok());
+    /// ```
+    pub fn resource_hook(
+        mut self,
+        name: impl Into<String>,
+        hook: impl Fn(&mut ResourceCx<'_>) + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        self.hooks.push((name.into(), HookCode::Resource(Arc::new(hook))));
+        self
+    }
+
+    /// Registers a function that combat rules refer to with `Function`. For each event, the function returns a change, a
+    /// restriction or nothing. `reads` declares the attributes of source and target that the function reads.
+    ///
+    /// ```
+    /// use ugas_core::{CombatChange, Read, Rules};
+    /// use ugas_doc::{Attribute, AttributeSet, CombatRule, Effect};
+    /// let mut armor = Effect::infinite("GE_Armor");
+    /// let function = Some("Armor".to_owned());
+    /// armor.rules.push(CombatRule { on: "DamageTaken".into(), function, ..CombatRule::default() });
+    /// let rules = Rules::builder()
+    ///     .add(AttributeSet::new("V").with(Attribute::new("Health", 100.0)).with(Attribute::new("Armor", 50.0)))
+    ///     .add(armor)
+    ///     .combat_fn("Armor", [Read::target("Armor")], |cx| {
+    ///         CombatChange::Factor(100.0 / (100.0 + cx.target("Armor").unwrap_or(0.0)))
+    ///     })
+    ///     .build();
+    /// assert!(rules.is_ok());
+    /// ```
+    pub fn combat_fn(
+        mut self,
+        name: impl Into<String>,
+        reads: impl IntoIterator<Item = Read>,
+        decide: impl Fn(&mut CombatCx<'_>) -> CombatChange + Send + Sync + 'static,
+    ) -> RulesBuilder {
+        let function =
+            CombatFn { reads: reads.into_iter().collect(), declared: Box::default(), decide: Arc::new(decide) };
+        self.hooks.push((name.into(), HookCode::Combat(function)));
+        self
+    }
+
     /// Compiles all documents, adds the registered code, and returns the rules or all errors.
     pub fn build(mut self) -> Result<Arc<Rules>, LoadError> {
         let mut c = Compiler::new(self.before.as_deref());
         let initial = Doc::from(Effect::infinite(INITIAL_TAGS_NAME));
         c.rules.to_mut().intern(NameKind::Effect, INITIAL_TAGS_NAME);
-        let docs: Vec<(Doc, Option<Origin>)> =
-            std::iter::once((initial, None)).chain(std::mem::take(&mut self.docs)).collect();
+        let docs: Vec<(Doc, Option<Origin>)> = std::mem::take(&mut self.docs);
+        let has_resources = docs.iter().any(|(doc, _)| doc.kind() == ugas_doc::Kind::Resource);
+        let modify = has_resources.then(|| (Doc::from(super::resource::modify_effect()), None));
+        let docs: Vec<_> = std::iter::once((initial, None)).chain(docs).chain(modify).collect();
 
         self.declare(&mut c, &docs);
         for (name, code) in &self.tasks {
             c.custom_task(name, code.clone());
         }
-        let mut unread = Vec::new();
+        let mut unread: Vec<(String, String)> = Vec::new();
         for &phase in Phase::ALL {
             compile_documents(&mut c, phase, &docs);
             match phase {
-                Phase::Sets => c.finish_sets(),
-                Phase::Calculations => unread = self.add_calculators(&mut c),
-                Phase::Abilities => self.codes.iter().for_each(|(name, code)| c.ability_code(name, code.clone())),
-                Phase::Curves
-                | Phase::Effects
-                | Phase::Timelines
-                | Phase::AbilitySets
-                | Phase::Controllers
-                | Phase::Scenes => {}
+                Phase::Sets => {
+                    c.finish_sets();
+                    unread = c.resolve_combat_reads();
+                }
+                Phase::Calculations => unread.extend(self.add_calculators(&mut c)),
+                Phase::Abilities => {
+                    self.codes.iter().for_each(|(name, code)| c.ability_code(name, code.clone()));
+                    self.capabilities.iter().for_each(|(name, code)| c.capability_code(name, code.clone()));
+                }
+                Phase::AbilitySets => c.finish_capability_sets(&capability_sets(&docs)),
+                Phase::Curves | Phase::Effects | Phase::Timelines | Phase::Controllers | Phase::Scenes => {}
             }
         }
         for (name, why) in unread {
             // If a document has the same error, its report contains file and line, so this report is omitted.
             if !c.issues.iter().any(|i| i.code == "unknown-attribute" && i.message.ends_with(&why)) {
-                c.about(name, None);
+                c.about(&name, None);
                 c.error("unknown-attribute", format!("reads the {why}"));
             }
         }
         for (doc, _) in &docs {
             c.rules.to_mut().note(doc);
         }
-        // The first document is built in.
-        c.rules.to_mut().documents = docs.into_iter().skip(1).map(|(doc, _)| Arc::new(doc)).collect();
+        // The first document is built in, and so is the last one of rules with resources.
+        let last = docs.len() - has_resources as usize;
+        c.rules.to_mut().documents = docs.into_iter().take(last).skip(1).map(|(doc, _)| Arc::new(doc)).collect();
         c.finish()
     }
 
     /// Adds the host's calculators. Each replaces a calculation document of the same name. Returns the declared reads
     /// that no attribute set defines.
-    fn add_calculators(&self, c: &mut Compiler<'_>) -> Vec<(&str, String)> {
+    fn add_calculators(&self, c: &mut Compiler<'_>) -> Vec<(String, String)> {
         let mut unread = Vec::new();
         for (name, code) in &self.calcs {
             let def = CalcDef { code: code.clone(), reads: [].into(), params: [].into(), rolls: false, formulas: None };
-            unread.extend(c.calculator(name, def).into_iter().map(|why| (name.as_str(), why)));
+            unread.extend(c.calculator(name, def).into_iter().map(|why| (name.clone(), why)));
         }
         unread
     }
@@ -305,6 +376,10 @@ impl RulesBuilder {
             once(c, "a calculator", name);
             c.declare(NameKind::Calculation, name);
         }
+        for (name, _) in &self.capabilities {
+            once(c, "a capability", name);
+            c.declare(NameKind::Capability, name);
+        }
         for (name, code) in &self.hooks {
             once(c, code.kind(), name);
             let rules = c.rules.to_mut();
@@ -321,15 +396,30 @@ impl RulesBuilder {
                 HookCode::Activation(hook) => {
                     hooks.activations.insert(id, hook.clone());
                 }
+                HookCode::Resource(f) => hooks.resource.push(f.clone()),
+                HookCode::Combat(function) => {
+                    hooks.combat.insert(id, function.clone());
+                }
             }
         }
     }
 }
 
-/// Returns the kind with which a kind shares its names: attributes and stat tables are attribute sets.
+/// Returns the kind with which a kind shares its names: attributes, stat tables and resources are attribute sets, and
+/// capability sets are ability sets.
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other kind has names of its own")]
 fn named_as(kind: ugas_doc::Kind) -> ugas_doc::Kind {
     use ugas_doc::Kind;
-    if let Kind::Attribute | Kind::StatTable = kind { Kind::AttributeSet } else { kind }
+    match kind {
+        Kind::Attribute | Kind::StatTable | Kind::Resource => Kind::AttributeSet,
+        Kind::CapabilitySet => Kind::AbilitySet,
+        _ => kind,
+    }
+}
+
+/// Returns the capability sets among the documents.
+fn capability_sets(docs: &[(Doc, Option<Origin>)]) -> Vec<(&ugas_doc::CapabilitySet, Option<Origin>)> {
+    docs.iter().filter_map(|(doc, origin)| Some((ugas_doc::CapabilitySet::of(doc)?, origin.clone()))).collect()
 }
 
 /// Compiles the documents of one phase in order. The effect phase also compiles the effects inside other documents.

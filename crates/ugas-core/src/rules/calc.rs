@@ -389,6 +389,41 @@ impl DamageCx<'_> {
     }
 }
 
+/// The context of a resource hook: one change of a resource. The hook may request further effects.
+pub struct ResourceCx<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
+    /// The owner of the resource.
+    pub who: ControllerId,
+    /// The attribute of the resource.
+    pub attribute: AttributeId,
+    /// The value before the change.
+    pub old: f64,
+    /// The value after the change.
+    pub new: f64,
+    /// The controller that caused the change, or [`ControllerId::NONE`].
+    pub source: ControllerId,
+    /// The effect that caused the change, or [`EffectId::NONE`].
+    pub effect: EffectId,
+    pub(crate) then: &'a mut Vec<Spec>,
+}
+
+impl ResourceCx<'_> {
+    /// Returns the rules.
+    pub fn rules(&self) -> &Rules {
+        self.rules
+    }
+    /// Returns the current value of an attribute of any controller.
+    pub fn value(&self, who: ControllerId, attribute: impl ReadKey) -> Option<f64> {
+        (self.values)(who, attribute.attribute(self.rules)?)
+    }
+    /// Requests another effect. The effect is applied as a reaction.
+    pub fn then(&mut self, spec: Spec) {
+        self.then.push(spec);
+    }
+}
+
+pub(crate) type OnResource = Arc<dyn Fn(&mut ResourceCx<'_>) + Send + Sync>;
 pub(crate) type OnDamage = Arc<dyn Fn(&mut DamageCx<'_>) + Send + Sync>;
 pub(crate) type Predicate = Arc<dyn Fn(&HookCx<'_>) -> bool + Send + Sync>;
 pub(crate) type AfterHook = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
@@ -404,6 +439,10 @@ pub(crate) struct Hooks {
     pub(crate) avatar: Option<Predicate>,
     /// `CanActivate` hooks of abilities.
     pub(crate) activations: std::collections::BTreeMap<crate::HookId, super::hook::ActivationHook>,
+    /// Hooks that run after each change of a resource.
+    pub(crate) resource: Vec<OnResource>,
+    /// The functions of combat rules.
+    pub(crate) combat: std::collections::BTreeMap<crate::HookId, super::combat_fn::CombatFn>,
 }
 
 impl Hooks {

@@ -1,13 +1,12 @@
 //! Compiled combat rules of an effect, and the compiled field `Combat`, which declares that the effect's writes are
-//! damage, healing or threat.
+//! damage, healing, threat or changes of a resource.
 
 use super::compile::Compiler;
 use super::expr::Expr;
 use super::interner::nearest;
 use super::lookup::suggestion;
 use super::scope::Scope;
-use super::unsupported::UNSUPPORTED_RULES;
-use crate::{AbilityId, AttributeId, CalcId, TagId};
+use crate::{AbilityId, AttributeId, CalcId, HookId, TagId};
 use ugas_doc::{CombatKind, CombatRule, CombatStyle, DurationPolicy, Effect, ModifyOperation};
 
 /// The value or event that a combat rule applies to.
@@ -28,6 +27,7 @@ pub(crate) enum RuleOn {
     AbilityUse,
     Interrupt,
     BuffApplied,
+    ResourceDelta,
     /// An event with this tag or a descendant of it.
     Event(TagId),
 }
@@ -37,6 +37,8 @@ pub(crate) enum RuleWhat {
     Add(f64),
     Factor(f64),
     Restrict,
+    /// A function of the host decides for each event.
+    Function(HookId),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +73,7 @@ pub(crate) struct CombatDef {
     pub(crate) mitigation: Option<CalcId>,
 }
 
-const NAMES: [(&str, RuleOn); 15] = [
+const NAMES: [(&str, RuleOn); 16] = [
     ("CastLength", RuleOn::CastLength),
     ("GlobalCooldown", RuleOn::GlobalCooldown),
     ("CooldownLength", RuleOn::CooldownLength),
@@ -87,6 +89,7 @@ const NAMES: [(&str, RuleOn); 15] = [
     ("AbilityUse", RuleOn::AbilityUse),
     ("Interrupt", RuleOn::Interrupt),
     ("BuffApplied", RuleOn::BuffApplied),
+    ("ResourceDelta", RuleOn::ResourceDelta),
 ];
 
 impl RuleOn {
@@ -98,8 +101,14 @@ impl RuleOn {
 
     /// Returns whether the amount is written to one attribute, so that a rule may select that attribute.
     fn has_attribute(self) -> bool {
-        use RuleOn::{DamageDone, DamageTaken, HealingDone, HealingTaken, Threat};
-        matches!(self, DamageDone | DamageTaken | HealingDone | HealingTaken | Threat)
+        use RuleOn::{DamageDone, DamageTaken, HealingDone, HealingTaken, ResourceDelta, Threat};
+        matches!(self, DamageDone | DamageTaken | HealingDone | HealingTaken | ResourceDelta | Threat)
+    }
+
+    /// Returns whether restrictions are evaluated where they can read the amount: permissions, which have none, and
+    /// changes of a resource.
+    pub(crate) fn restricts_amounts(self) -> bool {
+        self.is_permission() || self == RuleOn::ResourceDelta
     }
 
     /// Returns the combat value of a name, if a stat can multiply it.
@@ -113,7 +122,7 @@ impl RuleOn {
     }
 
     /// Returns whether the rule allows or forbids something, as opposed to changing a value.
-    fn is_permission(self) -> bool {
+    pub(crate) fn is_permission(self) -> bool {
         matches!(self, RuleOn::AbilityUse | RuleOn::Interrupt | RuleOn::BuffApplied)
     }
 }
@@ -152,12 +161,16 @@ impl Compiler<'_> {
             let message = format!("{place}.When: {} must be known without an event; remove When", r.on);
             self.error("conditional-value", message);
         }
-        if on.is_permission() && what.is_some_and(|w| w != RuleWhat::Restrict) {
+        if r.function.is_some() && on.is_unconditional() {
+            let message = format!("{place}.Function: {} must be known without an event; use Modify or Restrict", r.on);
+            self.error("conditional-value", message);
+        }
+        if on.is_permission() && what.is_some_and(|w| matches!(w, RuleWhat::Add(_) | RuleWhat::Factor(_))) {
             self.error("bad-rule", format!("{place}.Modify: {} is not a number; write Restrict: true", r.on));
         }
         let what = what?;
         if attribute.is_some() && !(on.has_attribute() && what != RuleWhat::Restrict) {
-            let uses = "only Modify on damage, healing or threat uses an attribute";
+            let uses = "only a change of damage, healing, threat or a resource uses an attribute";
             self.error("bad-rule", format!("{place}.Attribute: {uses}; remove Attribute"));
         }
         if r.stacks && what == RuleWhat::Restrict {
@@ -188,10 +201,6 @@ impl Compiler<'_> {
         if let Some((_, on)) = NAMES.iter().find(|(n, _)| *n == name) {
             return Some(*on);
         }
-        if let Some((_, why)) = UNSUPPORTED_RULES.iter().find(|(n, _)| *n == name) {
-            self.error("unsupported-field", format!("{place}.On: {name} is not supported yet: {why}"));
-            return None;
-        }
         // A tag has a dot; a single word is a misspelt keyword.
         if name.contains('.') {
             return self.tag(name).map(RuleOn::Event);
@@ -208,6 +217,12 @@ impl Compiler<'_> {
             c.error("bad-rule", format!("{place}: {why}"));
             None
         };
+        if let Some(name) = &r.function {
+            if r.modify.is_some() || r.restrict {
+                return bad(self, "found Function and Modify or Restrict; write one of them");
+            }
+            return self.combat_function(place, name).map(RuleWhat::Function);
+        }
         match (&r.modify, r.restrict) {
             (None, true) => Some(RuleWhat::Restrict),
             (Some(m), false) => match (m.operation, m.value, m.factor) {
@@ -219,7 +234,7 @@ impl Compiler<'_> {
                 }
             },
             (Some(_), true) => bad(self, "found both Modify and Restrict: true; remove one of them"),
-            (None, false) => bad(self, "found neither Modify nor Restrict: true; add one of them"),
+            (None, false) => bad(self, "found none of Modify, Restrict: true and Function; add one of them"),
         }
     }
 

@@ -132,7 +132,7 @@ pub(crate) struct EffectDef {
     pub(crate) cues: Box<[TagId]>,
     /// The combat rules that apply while the effect is active.
     pub(crate) rules: Box<[RuleDef]>,
-    /// The combat declaration, if the writes of the effect are damage, healing or threat.
+    /// The combat declaration, if the writes of the effect are damage, healing, threat or changes of a resource.
     pub(crate) combat: Option<CombatDef>,
     /// The only modifier of the effect, if an execution writes one fixed value and does nothing else.
     pub(crate) plain_write: Option<PlainWrite>,
@@ -166,7 +166,8 @@ impl EffectDef {
 
     /// Returns whether the effect can make its target immune to other effects.
     pub(crate) fn refuses_others(&self) -> bool {
-        let bars = |r: &RuleDef| r.on == RuleOn::BuffApplied && r.what == RuleWhat::Restrict;
+        let bars =
+            |r: &RuleDef| r.on == RuleOn::BuffApplied && matches!(r.what, RuleWhat::Restrict | RuleWhat::Function(_));
         !self.immunity.is_empty() || self.rules.iter().any(bars)
     }
 
@@ -211,7 +212,10 @@ impl EffectDef {
         !self.executions.is_empty()
             || self.combat.is_some()
             || self.modifiers.iter().any(of_source)
-            || self.rules.iter().any(|r| r.when.as_ref().is_some_and(Expr::is_foreign))
+            || self
+                .rules
+                .iter()
+                .any(|r| matches!(r.what, RuleWhat::Function(_)) || r.when.as_ref().is_some_and(Expr::is_foreign))
     }
 
     /// Returns whether the effect has combat rules for the damage, healing or threat that its target deals to other

@@ -187,6 +187,11 @@ impl Expr {
         self.code.iter().filter_map(|c| if let Code::Read(side, a) = c { Some((*side, *a)) } else { None })
     }
 
+    /// Calls `visit` with each tag that the expression tests.
+    pub(crate) fn each_tag(&self, visit: &mut dyn FnMut(TagId)) {
+        self.code.iter().filter_map(|c| if let Code::Has(_, tag) = c { Some(*tag) } else { None }).for_each(visit);
+    }
+
     /// Returns whether the expression draws random numbers.
     pub(crate) fn rolls(&self) -> bool {
         self.code.contains(&Code::Roll)

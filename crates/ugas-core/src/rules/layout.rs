@@ -37,6 +37,8 @@ pub(crate) struct Slot {
     pub(crate) aggregation: Aggregation,
     /// The stat of the attribute, if it is one.
     pub(crate) stat: Option<StatSlot>,
+    /// Whether the attribute is the value of a resource.
+    pub(crate) resource: bool,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
     /// The slots of the pools that absorb damage before this slot, in order.
@@ -66,7 +68,8 @@ pub(crate) struct WriteSlot {
     /// The slot of the attribute that is the lower bound.
     lo_slot: u16,
     hi_slot: u16,
-    /// Whether the base value is not derived, no other slot depends on the attribute, and the attribute is not a stat.
+    /// Whether the base value is not derived, no other slot depends on the attribute, and the attribute is neither a
+    /// stat nor a resource.
     pub(crate) plain: bool,
     pub(crate) death: bool,
 }
@@ -84,7 +87,7 @@ impl WriteSlot {
             SlotBound::Slot(slot) => (open, slot),
         };
         let ((lo, lo_slot), (hi, hi_slot)) = (bound(s.lo, s.least), bound(s.hi, f64::INFINITY));
-        let plain = s.derived.is_none() && s.dependents.is_empty() && s.stat.is_none();
+        let plain = s.derived.is_none() && s.dependents.is_empty() && s.stat.is_none() && !s.resource;
         WriteSlot { lo, hi, attribute: s.attribute, slot, lo_slot, hi_slot, plain, death: s.death }
     }
 
@@ -144,6 +147,7 @@ impl Layout {
         for (&part, dependents) in order.iter().zip(places.dependents(&reads)) {
             let (set, a) = registered.parts[part];
             let stat = rules.set_def(set).and_then(|def| def.stat(a.attribute));
+            let resource = rules.resource_def(set);
             let scaled = |scale: &ScaleDef| ScaleSlot { slot: slots.len() as u16, scale: scale.clone() };
             scales.extend(stat.and_then(|s| s.scale.as_ref()).map(scaled));
             let least = if a.aggregation == Aggregation::NonNegative { 0.0 } else { f64::NEG_INFINITY };
@@ -158,16 +162,18 @@ impl Layout {
                 },
                 least,
                 hi: places.bound(a.max),
-                derived: a.derived.as_ref().map(|expr| match a.fallback {
-                    // While an attribute of the expression is not registered, the default holds.
+                derived: a.derived.as_ref().and_then(|expr| match a.fallback {
+                    // While an attribute of the expression is not registered, the default holds. The bound of a
+                    // resource then has a base value of its own, which a controller may set.
                     Some(default) if expr.reads().any(|(_, read)| places.of_attribute[read.index()] == NO_SLOT) => {
-                        Arc::new(Expr::constant(default))
+                        resource.is_none().then(|| Arc::new(Expr::constant(default)))
                     }
-                    _ => expr.clone(),
+                    _ => Some(expr.clone()),
                 }),
                 dependents: dependents.into(),
                 aggregation: a.aggregation,
                 stat: stat.map(|s| StatSlot { is_modifiable: s.is_modifiable }),
+                resource: resource.is_some_and(|r| r.attribute == a.attribute),
                 proportional: a.on_bound_change == OnBoundChange::Proportional,
                 death: a.death,
                 pools: if absorbs { places.pools(&registered, a.attribute) } else { Box::default() },
@@ -229,7 +235,11 @@ impl<'r> Registered<'r> {
                 return Err(Refusal::SetMissing { set: missing });
             }
             seen.insert(set);
+            let resource = rules.resource_def(set);
             for a in &def.attributes {
+                if resource.is_some_and(|resource| rules.is_bound_a_stat(sets, resource, a)) {
+                    continue;
+                }
                 if let Some((first, _)) = parts.get(position[a.attribute.index()]) {
                     return Err(Refusal::DuplicateAttribute { attribute: a.attribute, set: *first });
                 }

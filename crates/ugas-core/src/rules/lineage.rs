@@ -145,7 +145,7 @@ impl Rules {
             && mine.program.code.iter().all(same_line)
             && coded(self) == coded(old)
             && mine.owned == theirs.owned
-            && mine.cast.map(|c| c.ticks) == theirs.cast.map(|c| c.ticks)
+            && mine.cast.map(|c| (c.ticks, c.awaits_data)) == theirs.cast.map(|c| (c.ticks, c.awaits_data))
             && mine.validation.is_some() == theirs.validation.is_some()
     }
 

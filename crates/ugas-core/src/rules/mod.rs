@@ -12,11 +12,14 @@ mod builder;
 mod by_name;
 mod calc;
 mod calculation;
+mod capability;
+mod capability_code;
 mod check;
 mod client;
 mod code;
 mod coded;
 mod combat;
+mod combat_fn;
 mod compile;
 mod compiled;
 mod curve;
@@ -33,8 +36,10 @@ mod layout;
 mod lineage;
 mod lookup;
 mod magnitude;
+mod memory;
 mod param;
 mod program;
+mod resource;
 mod scope;
 mod sets;
 mod stat;
@@ -51,13 +56,16 @@ mod tests;
 pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
 pub use by_name::UnknownName;
-pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
+pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey, ResourceCx};
+pub use capability_code::{CapabilityCall, CapabilityCx, CodedCapability, Watches};
 pub use code::{CustomTask, Progression, TaskCx, WakeEvent, WakeKind};
 pub(crate) use code::{ErasedTask, TaskCall, TaskCode};
 pub(crate) use coded::{AbilityAction, AbilityCode};
 pub use coded::{AbilityCx, CodedAbility, Next, Resume};
+pub use combat_fn::{CombatChange, CombatCx};
 pub use error::{LoadError, LoadIssue, Severity};
 pub use hook::{AbilityHookCx, HookReads};
+pub use memory::CapabilityMemory;
 pub use tag::{TagQuery, TagSet, tag_parents, tag_segments};
 pub use task::TaskCategory;
 
@@ -66,9 +74,13 @@ pub(crate) use ability_compile::{CompiledAbility, compile_ability};
 pub(crate) use ability_set::AbilitySetDef;
 pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
+pub(crate) use capability::{CapabilityDef, CapabilityEntry, EntryPlace};
+pub(crate) use capability_code::{
+    CAPABILITY_STATE, CapabilityAction, CapabilityCode, CapabilityReads, CapabilityWatch, Question,
+};
 pub(crate) use check::ActivationCheck;
 pub(crate) use client::ClientEffect;
-pub(crate) use combat::{RuleDef, RuleOn, RuleWhat, ScaleDef};
+pub(crate) use combat::{CombatDef, RuleDef, RuleOn, RuleWhat, ScaleDef};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
 pub(crate) use effect::{EffectDef, GrantDef, ModDef, PlainWrite, StackDef};
@@ -78,6 +90,7 @@ pub(crate) use layout::{Layout, Slot, SlotBound, WriteSlot, clamp};
 pub(crate) use magnitude::{Mag, MagnitudeInputs};
 pub(crate) use param::Fields;
 pub(crate) use program::{Inst, NO_PC, Test};
+pub(crate) use resource::{MODIFY_RESOURCE_NAME, ResourceDef};
 pub(crate) use scope::{Bearer, Local};
 pub(crate) use table::{NameTable, Table};
 pub(crate) use tag::{RankFilter, TagTable};
@@ -86,8 +99,8 @@ pub(crate) use template::Template;
 pub(crate) use timeline::{AnswerDef, TimelineDef};
 
 use crate::{
-    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, EffectId, GroupId, Hit, InputId, NameKind, ParamId,
-    Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
+    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, CapabilityId, EffectId, GroupId, Hit, InputId, NameKind,
+    ParamId, Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -139,6 +152,9 @@ pub struct Rules {
     pub(crate) key_names: Interner,
     pub(crate) input_names: Interner,
     pub(crate) templates: Table<Arc<Template>>,
+    pub(crate) capabilities: Table<Arc<CapabilityDef>>,
+    /// Code of capabilities.
+    pub(crate) capability_code: BTreeMap<CapabilityId, CapabilityCode>,
     /// Changes that patches made to attributes, for display.
     pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
@@ -181,6 +197,8 @@ impl Rules {
             key_names: Interner::EMPTY,
             input_names: Interner::EMPTY,
             templates: Table::default(),
+            capabilities: Table::default(),
+            capability_code: BTreeMap::new(),
             attribute_patches: BTreeMap::new(),
             warnings: Vec::new(),
             prints: BTreeMap::new(),
@@ -211,12 +229,14 @@ impl Rules {
             key_names,
             input_names,
             templates,
+            capabilities,
             // Definitions, code and what is derived from them.
             homes: _,
             by_montage: _,
             by_ability: _,
             task_code: _,
             ability_code: _,
+            capability_code: _,
             hooks: _,
             attribute_patches: _,
             warnings: _,
@@ -242,6 +262,7 @@ impl Rules {
             key_names: key_names.clone(),
             input_names: input_names.clone(),
             templates: templates.to_names(),
+            capabilities: capabilities.to_names(),
             ..Rules::empty()
         }
     }
@@ -363,7 +384,7 @@ impl Rules {
     }
     /// Returns whether any effect, calculation or registered code of the rules may draw a random number.
     pub fn may_roll(&self) -> bool {
-        let has_code = !self.ability_code.is_empty() || !self.task_code.is_empty();
+        let has_code = !self.ability_code.is_empty() || !self.task_code.is_empty() || !self.capability_code.is_empty();
         let calc_rolls = |c: &CalcDef| c.rolls || c.formulas.is_none();
         has_code
             || self.effects.iter().flatten().any(|e| e.chance.is_some())

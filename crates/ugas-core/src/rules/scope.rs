@@ -94,6 +94,9 @@ pub(crate) struct Scope {
 impl Scope {
     /// Derived attributes. Only attributes can be read.
     pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[] };
+    /// Conditions of capabilities: attributes and tags of the owner.
+    pub(crate) const OWNER: Scope =
+        Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[Bearer::Own] };
     /// `ActivationCondition`. There is no event yet.
     pub(crate) const ACTIVATION: Scope = Scope {
         locals: &[Local::Level, Local::TargetDistance],

@@ -98,10 +98,9 @@ impl Compiler<'_> {
             }
         }
         self.note_patches(doc);
-        self.rules
-            .to_mut()
-            .sets
-            .define(id.0, SetDef { dependencies: dependencies.into(), attributes, stats: Box::default() });
+        let dependencies = dependencies.into();
+        let def = SetDef { dependencies, attributes, stats: Box::default(), resource: None };
+        self.rules.to_mut().sets.define(id.0, def);
         self.defined.push((id, doc.name.clone(), self.origin.clone()));
     }
 

@@ -271,6 +271,16 @@ pub enum TagQuery {
 }
 
 impl TagQuery {
+    /// Calls `visit` with each tag that the query tests.
+    pub(crate) fn each_tag(&self, visit: &mut dyn FnMut(TagId)) {
+        match self {
+            TagQuery::Has(tag) | TagQuery::HasExact(tag) => visit(*tag),
+            TagQuery::Any(list) | TagQuery::All(list) | TagQuery::None(list) => {
+                list.iter().for_each(|query| query.each_tag(visit));
+            }
+        }
+    }
+
     /// Parses a query such as `A & (B | !C)`. The error names the column of an unknown tag or a syntax error.
     pub fn parse(text: &str, rules: &super::Rules) -> Result<TagQuery, String> {
         TagQuery::parse_with(text, &mut |name| {

@@ -3,9 +3,11 @@
 use super::compile::Compiler;
 use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
-use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, NameKind, SetId, SimTime, TagId};
+use crate::{
+    AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, NameKind, ResourceSpec, SetId, SimTime, TagId,
+};
 use std::sync::Arc;
-use ugas_doc::{Controller, ControllerReplication, Origin};
+use ugas_doc::{CapabilityMode, Controller, ControllerReplication, Origin};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateEffect {
@@ -20,6 +22,8 @@ pub(crate) struct Template {
     pub(crate) owner: ActorId,
     pub(crate) avatar: ActorId,
     pub(crate) sets: Box<[SetId]>,
+    /// The resources, which are also among the sets.
+    pub(crate) resources: Box<[ResourceSpec]>,
     pub(crate) base: Box<[(AttributeId, f64)]>,
     /// The current values in the document. If a current value differs from the computed value, a diagnostic is emitted.
     pub(crate) stated: Box<[(AttributeId, f64)]>,
@@ -28,6 +32,8 @@ pub(crate) struct Template {
     pub(crate) effects: Box<[TemplateEffect]>,
     pub(crate) abilities: Box<[AbilityGrant]>,
     pub(crate) ability_sets: Box<[AbilitySetId]>,
+    pub(crate) capability_sets: Box<[AbilitySetId]>,
+    pub(crate) capability_mode: CapabilityMode,
     pub(crate) active: bool,
     pub(crate) position: Option<[f64; 3]>,
     /// The replication mode. The network session reads it; it is not part of a row.
@@ -56,10 +62,11 @@ impl RulesDocument for Controller {
 impl Compiler<'_> {
     fn template(&mut self, doc: &Controller) {
         self.refuse_in_controller(doc);
-        if doc.attribute_sets.is_empty() && doc.stats.is_empty() {
+        if doc.attribute_sets.is_empty() && doc.stats.is_empty() && doc.resources.is_empty() {
             self.error("no-sets", "the controller has no attribute sets; add at least one".into());
         }
-        let (sets, base, stated) = self.template_sets(doc);
+        let resources = self.template_resources(doc);
+        let (sets, base, stated) = self.template_sets(doc, &resources);
         if let Some((a, v)) = base.iter().chain(&stated).find(|(_, v)| !v.is_finite()) {
             let name = self.rules.attribute_name(*a).unwrap_or_default();
             self.error("not-finite", format!("the value of {name} is {v}; write a finite number"));
@@ -75,6 +82,8 @@ impl Compiler<'_> {
         tags.retain(|t| !known.contains(t));
         let abilities = self.template_abilities(doc);
         let ability_sets = doc.ability_sets.iter().filter_map(|s| self.ability_set_ref("AbilitySets", s)).collect();
+        let listed = doc.capabilities.as_ref().map_or(&[][..], |c| &c.sets);
+        let capability_sets = listed.iter().filter_map(|s| self.capability_set_ref("Capabilities.Sets", s)).collect();
         let owner = ActorId::named(&doc.owner_actor.actor_id);
         let avatar = doc.avatar_actor.as_ref().map_or(owner, |a| ActorId::named(&a.actor_id));
         let Some(id) = self.find(NameKind::Template, &doc.owner_actor.actor_id) else { return };
@@ -82,12 +91,15 @@ impl Compiler<'_> {
             owner,
             avatar,
             sets,
+            resources: resources.into(),
             base,
             stated,
             tags: tags.into(),
             effects,
             abilities,
             ability_sets,
+            capability_sets,
+            capability_mode: doc.capabilities.as_ref().map_or_else(CapabilityMode::default, |c| c.mode),
             active: doc.is_active,
             position: doc.position,
             replication: doc.replication_mode,
@@ -96,9 +108,14 @@ impl Compiler<'_> {
     }
 
     /// Returns the sets of a controller, and the base values and current values that the document states.
-    fn template_sets(&mut self, doc: &Controller) -> (Box<[SetId]>, AttributeValues, AttributeValues) {
+    fn template_sets(
+        &mut self,
+        doc: &Controller,
+        resources: &[ResourceSpec],
+    ) -> (Box<[SetId]>, AttributeValues, AttributeValues) {
         let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
         sets.extend(doc.stats.iter().filter_map(|name| self.stat_table_ref("Stats", name)));
+        sets.extend(resources.iter().map(|r| r.resource));
         for s in &doc.attribute_sets {
             let Some(id) = self.find(NameKind::Set, &s.name).map(SetId) else {
                 let near = self.nearest_suggestion(NameKind::Set, &s.name);
@@ -107,6 +124,10 @@ impl Compiler<'_> {
             };
             if self.rules.is_stat_table(id) {
                 self.error("unknown-set", format!("{} is a stat table; write it into Stats", s.name));
+                continue;
+            }
+            if self.rules.resource_def(id).is_some() {
+                self.error("unknown-set", format!("{} is a resource; write it into Resources", s.name));
                 continue;
             }
             sets.push(id);

@@ -4,10 +4,6 @@
 use super::compile::Compiler;
 use ugas_doc::{Ability, Controller, Effect, InputAction, Timeline, TriggerBehavior};
 
-/// The values of `Rules[].On` that the runtime does not evaluate, with what to use instead.
-pub(crate) const UNSUPPORTED_RULES: [(&str, &str); 1] =
-    [("ResourceDelta", "combat rules do not change gains and losses of a resource; use DamageTaken or HealingTaken")];
-
 impl Compiler<'_> {
     fn unsupported(&mut self, field: &str, why: &str) {
         self.error("unsupported-field", format!("{field} is not supported yet: {why}"));

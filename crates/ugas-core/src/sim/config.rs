@@ -39,6 +39,9 @@ pub struct SimConfig {
     pub timelines: bool,
     /// The network role.
     pub role: Role,
+    /// Whether this machine shows the world to a player. False on a dedicated server. The field decides where
+    /// capabilities run ([`Sim::home_of`](crate::Sim::home_of)).
+    pub screen: bool,
     /// Whether all fast paths are turned off, for tests. Facts, causes and hashes are the same with and without fast
     /// paths, but the sim is slower without them.
     pub slow_path: bool,
@@ -54,6 +57,7 @@ impl Default for SimConfig {
             task_budget: u32::MAX,
             timelines: true,
             role: Role::Standalone,
+            screen: true,
             slow_path: false,
         }
     }

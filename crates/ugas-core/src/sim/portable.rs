@@ -19,6 +19,7 @@ impl Sim {
         let target = flow.slot(who)?;
         flow.drop_row(target).ok_or(Refusal::StaleHandle)?;
         flow.fact(who, Via::NOTHING, FactKind::Despawned);
+        flow.owners_changed();
         flow.react();
         Ok(portable)
     }
@@ -78,11 +79,18 @@ impl Sim {
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
         // Cannot fail: the check above found no dependency cycle.
         let _ = flow.link_row(target);
+        flow.index_capabilities(target);
         flow.refresh_listeners(target);
         flow.retime(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
         flow.relink_returned(who);
+        if flow.work.role != crate::Role::Client {
+            // This machine may control other controllers than the machine from which the controller comes.
+            flow.evaluate_sides(who);
+        }
+        flow.owners_changed();
+        flow.react();
         Ok(who)
     }
 

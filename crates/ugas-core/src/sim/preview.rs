@@ -183,6 +183,7 @@ impl Sim {
             hash_sum: 0,
             hash_dirty: Vec::new(),
             streams: s.streams.clone(),
+            locality: s.locality.clone(),
             changed: None,
         };
         self.with_state(state, self.index.copy_of(rows))

@@ -134,6 +134,21 @@ impl Sim {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
     }
+    /// Returns the attributes of a controller's resources, in dependency order.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+    /// use ugas_doc::Resource;
+    /// let rules = Rules::builder().add(Resource::new("Mana", 80.0).max(100.0)).build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("Mana")?])).unwrap();
+    /// assert_eq!(sim.resources(hero), Ok(vec![rules.attribute("Mana")?]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resources(&self, who: ControllerId) -> Result<Vec<AttributeId>, ReadError> {
+        let row = self.row(who)?;
+        Ok(self.layout(row).slots.iter().filter(|s| s.resource).map(|s| s.attribute).collect())
+    }
     /// Returns the attributes that a list for players shows: the attributes of a controller, in dependency order,
     /// without those of the category `Meta`.
     ///

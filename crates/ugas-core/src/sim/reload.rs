@@ -25,6 +25,10 @@ impl Sim {
     /// - Effects, grants, ability sets and attribute sets that the new rules do not define are removed. Effects that
     ///   could not be applied under the new rules are removed too. The `EffectRemoved` facts have the reason `Reload`.
     ///   Templates and granted ability sets are not applied again.
+    /// - A capability keeps its state if its set still lists its class. The order is that of the new set. An interval or
+    ///   a switch that still has the old set's value gets the new one. Other capabilities end under the old rules, and
+    ///   capabilities that were added to a set start under the new rules. A capability whose class got or lost its code
+    ///   ends and starts again.
     /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged. Otherwise
     ///   the activation is cancelled under the old rules, so that its `OnCancel` list can clean up.
     ///
@@ -81,13 +85,18 @@ impl Sim {
         sim.rules = rules;
         let mut flow = sim.flow();
         flow.cause = cause;
-        flow.migrate(&past, layouts, &mut report);
+        let added = flow.migrate(&past, layouts, &mut report);
         let changed = other || report.touched();
         if changed {
             flow.apply_new_rules();
-            flow.journals.values_mut().for_each(|j| j.forget());
         }
         flow.react();
+        flow.start_capabilities(&added, &self.rules, &mut report);
+        flow.react();
+        let changed = other || report.touched();
+        if changed {
+            flow.journals.values_mut().for_each(|j| j.forget());
+        }
         sim.state.next_op += changed as u64;
         *self = sim;
         Ok(report)

@@ -10,11 +10,13 @@
 //! ([`RemoteMut::take_changed`]) and runs the ops of clients ([`RemoteMut::run_late`]). The crate `ugas-net` builds its
 //! sessions with these functions.
 
+mod holding;
 mod import;
 mod journal;
 mod redact;
 mod simulate;
 
+pub use holding::Holding;
 pub use import::ProxyRow;
 pub use journal::{JournalPosition, ResimulationStop, RowResimulation};
 pub use simulate::{Simulated, SimulatedStep};
@@ -26,7 +28,7 @@ use crate::rules::TriggerDef;
 use crate::sim::{Role, SimConfig};
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, DefId, EffectId, Fact, InsertError, LimitKind, Op, OpId,
-    Outcome, RUNTIME_BIT, Refusal, SimTime, Target, TaskKey,
+    Outcome, RUNTIME_BIT, Refusal, SimTime, Target, TaskKey, Which,
 };
 use ugas_doc::Doc;
 
@@ -40,6 +42,24 @@ pub struct Remote<'a> {
 #[derive(Debug)]
 pub struct RemoteMut<'a> {
     sim: &'a mut Sim,
+}
+
+/// A target that a predicted activation chose, which the client sends to the server.
+///
+/// ```
+/// use ugas_core::{ActivationKey, ControllerId, PredictedAim, Target};
+/// let activation = ActivationKey { origin_id: 1, who: ControllerId(3), ordinal: 0 };
+/// let aim = PredictedAim { activation, tick: Some(2), target: Target::None };
+/// assert_eq!(aim.tick, Some(2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictedAim {
+    /// The activation.
+    pub activation: ActivationKey,
+    /// The number of the tick of its cast, if the server waits for the target of each tick (`TickData: Required`).
+    pub tick: Option<u32>,
+    /// The target.
+    pub target: Target,
 }
 
 /// What a trigger does to its ability.
@@ -144,6 +164,20 @@ impl Remote<'_> {
         view.may_aim(slot, running.ok_or(Refusal::StaleHandle)?, target)
     }
 
+    /// Returns the time at which an activation can succeed that is refused now only because of cooldowns: the end of the
+    /// last of its global cooldown, its cooldown and its recharge. Returns `None` if the activation would succeed now,
+    /// if something else refuses it, or if a cooldown did not begin with a use of an ability, such as a recharge that
+    /// followed another one. If `which` selects several grants, returns the earliest time.
+    pub fn cooldowns_end(&self, who: ControllerId, which: Which, target: Target) -> Option<SimTime> {
+        self.sim.view().cooldowns_end(who, which, target)
+    }
+
+    /// Returns whether an effect on a controller is the cooldown of one of its abilities, and `source`, which applied
+    /// the effect, is the controller itself.
+    pub fn is_own_cooldown(&self, who: ControllerId, effect: EffectId, source: ControllerId) -> bool {
+        self.sim.view().is_own_cooldown(who, effect, source)
+    }
+
     /// Checks whether the owning client may apply an effect of an active ability now: a waiting task of a committed
     /// activation names the effect in `ClientEffects`, and its budget is not used up. [`Op::ApplyFromAbility`] runs the
     /// same check. Returns [`Refusal::StaleHandle`] if the ability is not active and committed, [`Refusal::Authority`]
@@ -214,7 +248,7 @@ impl RemoteMut<'_> {
 
     /// Replaces the content of `into` with the targets that predicted activations chose since the last call. The client
     /// must send these targets to the server.
-    pub fn take_aims(&mut self, into: &mut Vec<(ActivationKey, Target)>) {
+    pub fn take_aims(&mut self, into: &mut Vec<PredictedAim>) {
         into.clear();
         std::mem::swap(&mut self.sim.log.aims, into);
     }

@@ -1,6 +1,7 @@
 //! The ability state of a row: grants, and a [`Play`] that exists only while the row has an activation, a global
 //! cooldown is running, an input is pressed or an ability set is granted.
 
+use super::capability::Capabilities;
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EffectId, EventData, GrantId,
     GroupId, Hit, InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
@@ -133,6 +134,8 @@ pub(crate) struct Charge {
     pub(crate) end: SimTime,
     /// The sequence number of its timer.
     pub(crate) seq: u64,
+    /// Whether the running recharge did not start with a use: it followed the previous recharge, or the maximum rose.
+    pub(crate) rolled: bool,
 }
 
 /// The ability state of a row that changes during play: activations, tasks, casts, global cooldowns, held inputs and
@@ -150,6 +153,8 @@ pub(crate) struct Play {
     pub(crate) held: Vec<HeldInput>,
     /// The granted ability sets, sorted by sequence number.
     pub(crate) sets: Vec<SetGrant>,
+    /// The capabilities and blocks.
+    pub(crate) capabilities: Option<Box<Capabilities>>,
 }
 
 /// One run of an ability.
@@ -276,6 +281,10 @@ pub(crate) struct Cast {
     pub(crate) ticks: u32,
     /// The number of the next tick, counted from 1.
     pub(crate) next: u32,
+    /// Whether the tick before `next` has not run, because the target that its client chose has not arrived.
+    pub(crate) owed: bool,
+    /// The target that the client chose for the next tick, if it arrived early.
+    pub(crate) data: Option<Target>,
 }
 
 impl Cast {
@@ -286,6 +295,12 @@ impl Cast {
         }
         let (length, ticks) = (self.length.0 as i128, self.ticks.max(1) as i128);
         SimTime(self.start.0 + ((2 * length * self.next as i128 + ticks) / (2 * ticks)) as i64)
+    }
+
+    /// Returns the time at which the cast ends: at its last tick, or one interval later if the last tick still waits for
+    /// the data of its client.
+    pub(crate) fn end(&self) -> SimTime {
+        if self.next > self.ticks { self.next_at() } else { self.start + self.length }
     }
 }
 
@@ -330,6 +345,7 @@ impl Play {
         gcds: Vec::new(),
         held: Vec::new(),
         sets: Vec::new(),
+        capabilities: None,
     };
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -339,6 +355,19 @@ impl Play {
             && self.gcds.is_empty()
             && self.held.is_empty()
             && self.sets.is_empty()
+            && self.capabilities().is_empty()
+    }
+
+    /// Returns the capabilities and blocks.
+    #[inline]
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        static NONE: Capabilities = Capabilities { records: Vec::new(), blocks: Vec::new(), presets: Vec::new() };
+        self.capabilities.as_deref().unwrap_or(&NONE)
+    }
+
+    /// Returns the capabilities and blocks, for changes.
+    pub(crate) fn capabilities_mut(&mut self) -> &mut Capabilities {
+        self.capabilities.get_or_insert_default()
     }
 
     pub(crate) fn activation(&self, seq: u64) -> Option<&Activation> {

@@ -3,7 +3,7 @@
 //! Every record is destructured without `..`, so that the code does not compile after a field is added, until the field
 //! is hashed or listed here as not hashed. The tests change each field and check that the hash changes.
 
-use super::ability::{Charge, Grant, GrantMore};
+use super::ability::{Charge, Grant, GrantMore, Play};
 use super::digest::digest;
 use super::effect::{Cold, Effect, EffectExtras, Periodic, Queued};
 use super::row::{CueCount, Row, RowExtras};
@@ -94,9 +94,14 @@ impl Row {
             put((tag.0 as u64) << 32 | count as u64);
         }
         grants.iter().for_each(|g| hash_grant(g, &mut put));
+        let Play { activations, tasks, cast, gcds, held, sets: granted, capabilities: _ } = self.play();
+        let capabilities = self.play().capabilities();
         if !self.play().is_empty() {
-            // Hashed as a whole through its derived serializer.
-            put(digest(self.play()));
+            // Hashed as a whole through derived serializers.
+            put(digest(&(activations, tasks, cast, gcds, held, granted)));
+        }
+        if !capabilities.is_empty() {
+            capabilities.hash(kept < HashDetail::All, &mut put);
         }
         for CueCount { tag, count } in cues {
             put((tag.0 as u64) << 32 | *count as u64);
@@ -195,7 +200,7 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
         put(name.0 as u64);
         put(number(*value));
     }
-    if let Some(Charge { have, max, start, end, seq }) = charges {
+    if let Some(Charge { have, max, start, end, seq, rolled }) = charges {
         put((*have as u64) << 32 | *max as u64);
         put(start.0 as u64);
         put(end.0 as u64);
@@ -203,6 +208,9 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
         // the number has no meaning.
         if *end != SimTime::NEVER {
             put(*seq);
+        }
+        if *rolled {
+            put(1);
         }
     }
     restrictions.iter().for_each(|r| put(r.0 as u64));

@@ -25,6 +25,14 @@ pub(crate) struct Index {
     /// agenda has no frame.
     pub(crate) frames: BTreeSet<ControllerId>,
     pub(crate) next_frame: SimTime,
+    /// The time of the last frame that ran.
+    pub(crate) last_frame: SimTime,
+    /// Rows with capabilities.
+    pub(crate) capable: BTreeSet<ControllerId>,
+    /// Rows whose sleeping capabilities are asked in the next frame.
+    pub(crate) woken: BTreeSet<ControllerId>,
+    /// Blocks that go with a controller, as pairs (controller, blocked row).
+    pub(crate) blockers: BTreeSet<(ControllerId, ControllerId)>,
     /// Measurements of ticking tasks, by task type.
     pub(crate) figures: Vec<TaskFigures>,
     pub(crate) live: BTreeSet<LiveEdge>,
@@ -95,6 +103,15 @@ impl Index {
             agenda: Agenda::default(),
             frames: self.frames.intersection(ids).copied().collect(),
             next_frame: self.next_frame,
+            last_frame: self.last_frame,
+            capable: self.capable.intersection(ids).copied().collect(),
+            woken: self.woken.intersection(ids).copied().collect(),
+            blockers: self
+                .blockers
+                .iter()
+                .filter(|(source, who)| ids.contains(source) || ids.contains(who))
+                .copied()
+                .collect(),
             figures: Vec::new(),
             live: self.live.iter().filter(of_edge).copied().collect(),
             filters: self.filters.iter().filter(of_effect).copied().collect(),
@@ -136,6 +153,10 @@ impl Index {
         self.filters.clear();
         self.source_readers.clear();
         self.frames.clear();
+        self.capable.clear();
+        self.woken.clear();
+        self.blockers.clear();
         self.next_frame = SimTime::ZERO;
+        self.last_frame = SimTime::ZERO;
     }
 }

@@ -38,6 +38,8 @@ pub(crate) mod alert {
     pub(crate) const ABILITY: u8 = 16;
     pub(crate) const DEATH: u8 = 32;
     pub(crate) const INPUT: u8 = 64;
+    /// Capabilities sleep until a tag or an attribute changes. Nothing is notified; the row is only woken.
+    pub(crate) const ASLEEP: u8 = 128;
 }
 
 /// The state of one controller. Fields are grouped by cache line: first those of a base write, then the values, then
@@ -203,6 +205,11 @@ impl Row {
 
     /// Drops empty optional parts, so that an idle row equals a row that was never used.
     pub(crate) fn trim(&mut self) {
+        if let Some(play) = self.side.as_mut().and_then(|side| side.play.as_mut())
+            && play.capabilities().is_empty()
+        {
+            play.capabilities = None;
+        }
         if let Some(side) = &mut self.side
             && side.play.as_ref().is_some_and(|p| p.is_empty())
         {
@@ -317,7 +324,9 @@ impl Row {
             map(&mut q.spec.ability.0);
         }
         // Tasks, casts and inputs refer to activations. Groups, inputs and ability sets cannot be defined at run time.
-        let Some(Play { activations, tasks: _, cast: _, gcds: _, held: _, sets: _ }) = play.as_deref_mut() else {
+        let Some(Play { activations, tasks: _, cast: _, gcds: _, held: _, sets: _, capabilities: _ }) =
+            play.as_deref_mut()
+        else {
             return;
         };
         activations.iter_mut().for_each(|a| map(&mut a.ability.0));

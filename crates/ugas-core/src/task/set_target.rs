@@ -3,10 +3,7 @@
 use super::{TargetUse, TaskType};
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TaskCategory};
-use crate::{ControllerId, Role, TagId, Target};
-
-/// Maximum number of chosen targets that wait to be sent.
-const AIMS: usize = 256;
+use crate::{ControllerId, PredictedAim, Role, TagId, Target};
 
 /// The new target of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +40,8 @@ impl TaskType for SetTarget {
         Some(Self { pick: pick?, radius, ignore })
     }
 
-    /// Changes the target. A target that the list of a predicted tick chooses is sent to the authoritative sim, because
-    /// the authoritative sim does not run that list.
+    /// Changes the target. A target that the list of a predicted tick chooses on a client is sent to the authoritative
+    /// sim, because that sim does not run the list for the controllers of clients.
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
         let (slot, of) = (at.slot, at.thread.of);
         let who = flow.row(slot).id;
@@ -56,11 +53,9 @@ impl TaskType for SetTarget {
             return Step::Next;
         }
         flow.put_aim(slot, key, target);
-        if is_predicted && flow.replay.is_none() {
-            if flow.log.aims.len() >= AIMS {
-                flow.log.aims.remove(0);
-            }
-            flow.log.aims.push((key, target));
+        // The targets of ticks that the server waits for are sent with their numbers, by the cast.
+        if is_predicted && flow.replay.is_none() && !flow.is_data_awaited(slot, of) {
+            flow.log.report_aim(PredictedAim { activation: key, tick: None, target });
         }
         Step::Next
     }

@@ -148,8 +148,18 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         "take_used",
         "trim_journal",
     ];
-    let no_values =
-        ["take_facts", "take_diagnostics", "take_trace", "hash", "keep_journal", "define", "undefine", "reseed"];
+    let no_values = [
+        "take_facts",
+        "take_diagnostics",
+        "take_trace",
+        "hash",
+        "keep_journal",
+        "define",
+        "undefine",
+        "reseed",
+        // Decides on which machine code runs.
+        "set_local",
+    ];
     // Sugar over ops about abilities.
     let abilities = [
         "activate",
@@ -182,7 +192,9 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         .filter(|l| l.starts_with("    ") && l.as_bytes()[4].is_ascii_uppercase())
         .map(|l| l.trim().split(['(', ' ', ',', '{']).next().unwrap())
         .collect();
-    let effects = ["Apply", "ApplyToMany", "ApplyAll", "Remove", "RemoveMatching", "Change", "ChangeMatching"];
+    // `ModifyResource` applies the built-in effect `GE_ModifyResource`.
+    let effects =
+        ["Apply", "ApplyToMany", "ApplyAll", "Remove", "RemoveMatching", "Change", "ChangeMatching", "ModifyResource"];
     let lives = ["Spawn", "SpawnMany", "Despawn", "AddSet", "RemoveSet", "SetActive", "SetRate", "Possess", "Move"];
     // Abilities act on values and tags only by applying and removing effects.
     let abilities = [
@@ -207,7 +219,9 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         "Complete",
         "ApplyFromAbility",
     ];
-    let all = effects.iter().chain(&lives).chain(&abilities).chain(&["Define", "Undefine"]);
+    // Capabilities too; these ops change when they run.
+    let capabilities = ["Block", "Unblock", "Enable", "SetTick"];
+    let all = effects.iter().chain(&lives).chain(&abilities).chain(&capabilities).chain(&["Define", "Undefine"]);
     let wanted: BTreeSet<&str> = all.copied().collect();
     assert_eq!(variants, wanted, "a new op: does it set a value or a tag without an effect?");
     // And the state itself is out of reach.

@@ -375,7 +375,7 @@ fn combat_rules_are_checked() {
     rejects(rule("CastLenght"), &["Rules[0].On", "did you mean CastLength?"]);
     rejects(rule("AbilityUse"), &["Rules[0].Modify", "Restrict: true"]);
     rejects(CombatRule { restrict: true, ..rule("DamageTaken") }, &["both Modify and Restrict"]);
-    rejects(CombatRule { modify: None, ..rule("DamageTaken") }, &["neither Modify nor Restrict"]);
+    rejects(CombatRule { modify: None, ..rule("DamageTaken") }, &["none of Modify, Restrict: true and Function"]);
     let add = Modify { operation: ModifyOperation::Add, value: None, factor: Some(0.9) };
     rejects(CombatRule { modify: Some(add), ..rule("DamageTaken") }, &["Add; write a finite Value"]);
     let fire = "has_tag(event, DamageType.Fire) && event.Direct";

@@ -262,7 +262,8 @@ fn only_targets_chosen_by_a_predicted_tick_are_sent_to_the_authority() {
         let mut aims = Vec::new();
         sim.remote_mut().take_aims(&mut aims);
         let key = sim.activations(all[0]).unwrap().next().unwrap().key;
-        assert_eq!(aims, vec![(key, Target::None); sent], "{name}: the tasks that turn to the owner run there too");
+        let aim = ugas_core::PredictedAim { activation: key, tick: None, target: Target::None };
+        assert_eq!(aims, vec![aim; sent], "{name}: the tasks that turn to the owner run there too");
         assert_eq!(100.0 - sim.get(all[1], rules.attribute("Health").unwrap()).unwrap(), hits, "{name}");
     }
 }
@@ -451,7 +452,8 @@ fn a_proxy_has_exactly_the_received_values_and_tags() {
     let (health, burning) = (rules.attribute("Health").unwrap(), rules.tag("State.Burning").unwrap());
     let sets = [rules.set("Vitals").unwrap()];
     let anchor = Some(Anchor::at([1.0, 2.0, 3.0]));
-    let row = ProxyRow { who, at: at(2.0), sets: &sets, values: &[(health, 42.0)], tags: &[burning], anchor };
+    let row =
+        ProxyRow { who, at: at(2.0), sets: &sets, values: &[(health, 42.0)], tags: &[burning], anchor, holdings: &[] };
     let image = client.remote_mut().import_proxy(&row, JournalPosition::default()).unwrap();
     client.resimulate(&image, None, &mut [ResimulationStop::at(at(3.0))]).unwrap();
     assert_eq!(client.get(who, health), Ok(42.0));

@@ -169,12 +169,12 @@ fn an_ability_can_change_its_target() {
         assert_eq!(aim(&s).target, wanted.map_or(Target::None, Target::Controller), "{turn:?}");
         // And from outside.
         let key = aim(&s).key;
-        s.sim.run(Op::Aim { key, target: Target::Controller(other) }).unwrap();
+        s.sim.run(Op::Aim { key, target: Target::Controller(other), tick: None }).unwrap();
         assert_eq!(aim(&s).target, Target::Controller(other));
-        let bad = Op::Aim { key, target: Target::Point([f64::NAN; 3]) };
+        let bad = Op::Aim { key, target: Target::Point([f64::NAN; 3]), tick: None };
         assert!(matches!(s.sim.run(bad), Err(Refusal::BadValue { .. })));
         go(&mut s.sim, 2.0);
-        assert_eq!(s.sim.run(Op::Aim { key, target: Target::None }), Err(Refusal::StaleHandle));
+        assert_eq!(s.sim.run(Op::Aim { key, target: Target::None, tick: None }), Err(Refusal::StaleHandle));
     }
 }
 

@@ -115,8 +115,8 @@ impl Flow<'_> {
         ActivationAttempt { source: request.source.unwrap_or(t.source), ..t }
     }
 
-    /// Runs the `OnMispredicted` list of a predicted activation that was rejected. The activation exists only while the
-    /// list runs.
+    /// Emits the fact about a predicted activation that was rejected, and runs its `OnMispredicted` list. The activation
+    /// exists only while the list runs. An ability that is no longer granted has no list to run.
     pub(super) fn mispredicted(
         &mut self,
         who: ControllerId,
@@ -124,7 +124,11 @@ impl Flow<'_> {
         target: Target,
     ) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
-        let at = self.row(slot).grants.iter().position(|g| g.ability == ability).ok_or(Refusal::NotGranted)?;
+        if self.ability(ability).is_none() {
+            return Err(Refusal::UnknownName { kind: NameKind::Ability, id: ability.0 });
+        }
+        self.fact(who, Via::NOTHING, FactKind::Mispredicted { ability });
+        let Some(at) = self.row(slot).grants.iter().position(|g| g.ability == ability) else { return Ok(()) };
         let request = ActivationRequest { target, origin_id: self.cause.root.0, event: None, source: None };
         let seq = self.push_activation(slot, at, request);
         // A client can get any of its commands rejected, and so could skip the rolls that it knows.

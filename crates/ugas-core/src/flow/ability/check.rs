@@ -74,7 +74,7 @@ const CHECKS: [(ActivationCheck, CheckFn); 21] = [
     }),
     (ActivationCheck::Casting, |v, t| {
         let cast = v.row(t.slot).play().cast.as_deref()?;
-        let end = cast.start + cast.length;
+        let end = cast.end();
         Some((Refusal::Casting { left: v.left(t.slot, end) }, end))
     }),
     (ActivationCheck::GlobalCooldown, |v, t| {

@@ -41,6 +41,9 @@ impl Flow<'_> {
                 bits |= alert::TAG;
             }
         }
+        if !play.capabilities().records.is_empty() {
+            bits |= alert::ASLEEP;
+        }
         bits |= self.task_alerts(slot);
         // A stat that multiplies combat values may change the maximum of charges.
         if !self.layout(slot).scales.is_empty() {

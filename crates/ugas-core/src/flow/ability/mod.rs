@@ -6,6 +6,7 @@ mod check;
 mod client;
 mod commit;
 mod cost;
+mod early;
 mod fast;
 mod finish;
 mod grant;
@@ -53,7 +54,7 @@ impl Flow<'_> {
             Op::Grant { who, grant } => self.grant_op(*who, *grant).map(Outcome::Granted),
             Op::Revoke { who, which } => self.revoke_op(*who, *which).map(done),
             Op::GrantSet { who, set } => self.grant_set(*who, *set).map(Outcome::GrantedSet),
-            Op::RevokeSet { who, handle } => self.revoke_set(*who, *handle).map(done),
+            Op::RevokeSet { who, handle } => self.revoke_set_op(*who, *handle).map(done),
             Op::SetLevel { who, grant, level } => self.set_level(*who, *grant, *level).map(done),
             Op::SetParam { who, grant, param, value } => self.set_param(*who, *grant, *param, *value).map(done),
             Op::Restrict { who, grant, name, on } => self.restrict(*who, *grant, *name, *on).map(done),
@@ -64,13 +65,19 @@ impl Flow<'_> {
             Op::Commit { who, which } => self.commit_op(*who, *which).map(done),
             Op::Validate { who, which, ok } => self.validate_op(*who, *which, *ok).map(done),
             Op::Mispredicted { who, ability, target } => self.mispredicted(*who, *ability, *target).map(done),
-            Op::Aim { key, target } => self.aim_op(*key, *target).map(done),
+            Op::Aim { key, target, tick } => self.aim_op(*key, *target, *tick).map(done),
             Op::Event(event) => self.send_event(event.clone()).map(done),
             Op::Press { who, input, target } => self.press(*who, *input, *target),
             Op::Release { who, input } => self.release(*who, *input).map(done),
             Op::Complete { key, answer } => self.complete(*key, answer).map(done),
             Op::ApplyFromAbility { who, ability, effect, target } => {
                 self.apply_from_ability(*who, *ability, *effect, *target)
+            }
+            Op::Block { who, tag, source } => self.block_op(*who, *tag, *source).map(done),
+            Op::Unblock { who, tag, source } => self.unblock_op(*who, *tag, *source).map(done),
+            Op::Enable { who, capability, on } => self.enable_op(*who, *capability, *on).map(done),
+            Op::SetTick { who, capability, ticks, interval } => {
+                self.set_tick_op(*who, *capability, *ticks, *interval).map(done)
             }
             Op::Spawn(_)
             | Op::SpawnMany { .. }
@@ -89,7 +96,8 @@ impl Flow<'_> {
             | Op::Possess { .. }
             | Op::Move { .. }
             | Op::Define(_)
-            | Op::Undefine(_) => Ok(Outcome::Done),
+            | Op::Undefine(_)
+            | Op::ModifyResource { .. } => Ok(Outcome::Done),
         }
     }
 }

@@ -78,6 +78,13 @@ impl<'a> View<'a> {
         Some(left + SimTime(c.length.0.saturating_mul(more).min(SimTime::LONGEST.0)))
     }
 
+    /// Returns whether the running recharge started with a use and its end restores enough charges for one use.
+    pub(crate) fn is_recharged_by_use(&self, slot: usize, grant: usize, def: &AbilityDef) -> bool {
+        let (Some(c), Some(shown)) = (self.charge(slot, grant), self.charges_of(slot, grant)) else { return false };
+        let restored = c.have.saturating_add(self.per_cooldown(slot, def)).min(c.max);
+        c.end != SimTime::NEVER && !c.rolled && restored >= shown.cost
+    }
+
     fn per_cooldown(&self, slot: usize, def: &AbilityDef) -> u32 {
         def.charges.map_or(1, |c| self.combat_count(slot, RuleOn::ChargesPerCooldown, c.per, def, 1))
     }
@@ -95,8 +102,8 @@ impl<'r> Flow<'r> {
         let Some(def) = self.charged(slot, grant) else { return };
         let max = self.view().max_charges(slot, &def);
         let more = self.row_mut(slot).grants[grant].more.get_or_insert_with(|| Box::new(GrantMore::default()));
-        let (start, end, seq) = (SimTime::ZERO, SimTime::NEVER, 0);
-        more.charges.get_or_insert(Charge { have: max, max, start, end, seq });
+        let (start, end, seq, rolled) = (SimTime::ZERO, SimTime::NEVER, 0, false);
+        more.charges.get_or_insert(Charge { have: max, max, start, end, seq, rolled });
     }
 
     /// Spends charges, and starts the recharge unless it is already running.
@@ -105,7 +112,7 @@ impl<'r> Flow<'r> {
         self.init_charges(slot, grant);
         let asked = self.row(slot).clock.local(self.st.now - self.back_dated_by);
         self.change_charges(slot, grant, |c| c.have = c.have.saturating_sub(n));
-        self.run_charges(slot, grant, &def, asked);
+        self.run_charges(slot, grant, &def, asked, true);
         self.emit_charges(slot, grant);
     }
 
@@ -120,9 +127,9 @@ impl<'r> Flow<'r> {
         self.change_charges(slot, grant, |c| {
             ended = c.end;
             c.have = c.have.saturating_add(per).min(c.max);
-            c.end = SimTime::NEVER;
+            (c.end, c.rolled) = (SimTime::NEVER, false);
         });
-        self.run_charges(slot, grant, &def, ended);
+        self.run_charges(slot, grant, &def, ended, false);
         self.emit_charges(slot, grant);
     }
 
@@ -137,7 +144,7 @@ impl<'r> Flow<'r> {
                 continue;
             }
             self.change_charges(slot, grant, |c| (c.max, c.have) = (max, c.have.min(max)));
-            self.run_charges(slot, grant, &def, now);
+            self.run_charges(slot, grant, &def, now, false);
             self.emit_charges(slot, grant);
         }
     }
@@ -165,13 +172,13 @@ impl<'r> Flow<'r> {
     }
 
     /// Starts the recharge at `from` if charges are missing and no recharge is running. Stops the recharge if no charge
-    /// is missing.
-    fn run_charges(&mut self, slot: usize, grant: usize, def: &AbilityDef, from: SimTime) {
+    /// is missing. `is_use` states whether a use of the ability starts the recharge.
+    fn run_charges(&mut self, slot: usize, grant: usize, def: &AbilityDef, from: SimTime, is_use: bool) {
         let Some(c) = self.view().charge(slot, grant) else { return };
         let running = c.end != SimTime::NEVER;
         if c.have >= c.max {
             self.stop_charges(slot, grant);
-            self.change_charges(slot, grant, |c| c.end = SimTime::NEVER);
+            self.change_charges(slot, grant, |c| (c.end, c.rolled) = (SimTime::NEVER, false));
         } else if !running {
             let seconds = def.charges.map_or(0.0, |c| c.cooldown);
             let length = self.combat_time(slot, RuleOn::CooldownLength, seconds, def);
@@ -184,7 +191,9 @@ impl<'r> Flow<'r> {
             if known {
                 row.schedule(Due::timer(end, TimerKind::Charge, seq));
             }
-            self.change_charges(slot, grant, |c| (c.start, c.end, c.seq) = (from, end, seq));
+            self.change_charges(slot, grant, |c| {
+                (c.start, c.end, c.seq, c.rolled) = (from, end, seq, known && !is_use)
+            });
         }
         self.publish(slot);
     }

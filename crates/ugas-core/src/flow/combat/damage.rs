@@ -1,4 +1,4 @@
-//! The damage pipeline of effects that have the field `Combat`, which also computes healing and threat. The stages are
+//! The damage pipeline of effects that have the field `Combat`, which also computes healing, threat and changes of a resource. The stages are
 //! the combat rules of the source, the combat rules of the target (not for threat), mitigation, absorption by the pools
 //! in order (only for damage), and the write to the attribute. The pipeline changes planned writes immediately before
 //! they are settled.
@@ -7,11 +7,11 @@ use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
 use super::super::{Flow, ForeignAction, Reaction, Via, View, Write, child_origin_id};
-use super::CombatEvent;
 use super::restrict::sides;
-use crate::rules::{AbilityDef, DamageCx, EffectDef};
+use super::{CombatEvent, RuleHolder, RuledValue};
+use crate::rules::{AbilityDef, CombatDef, DamageCx, EffectDef, RuleOn};
 use crate::state::{ModOp, alert};
-use crate::{ControllerId, EventData, FactKind, Refusal};
+use crate::{ControllerId, EventData, FactKind, Refusal, Restriction, TagId};
 use ugas_doc::{CombatKind, CombatStyle};
 
 /// The result of one combat write, kept until the facts of the application are emitted.
@@ -47,15 +47,27 @@ impl View<'_> {
     }
 }
 
+/// Returns a value after combat rules, or refuses if a rule forbids the event.
+fn permitted(ruled: RuledValue) -> Result<f64, Refusal> {
+    if ruled.is_restricted { Err(Refusal::Restricted { by: Restriction::CombatRule }) } else { Ok(ruled.value) }
+}
+
 impl Flow<'_> {
-    /// Settles planned writes. Writes of combat effects pass the damage pipeline first.
-    pub(crate) fn settle_writes(&mut self, def: &EffectDef, about: About<'_>, via: Via) -> Result<(), Refusal> {
+    /// Settles planned writes. Writes of combat effects pass the damage pipeline first. `tags` are tags of the event in
+    /// addition to those of the effect and its ability.
+    pub(crate) fn settle_writes(
+        &mut self,
+        def: &EffectDef,
+        about: About<'_>,
+        via: Via,
+        tags: &[TagId],
+    ) -> Result<(), Refusal> {
         if def.combat.is_none() {
             self.settle(via, Emit::Later);
             return Ok(());
         }
         let first = self.sc.combat_results.len();
-        if let Err(refusal) = self.refuse_hidden(|flow| flow.combat(def, about)) {
+        if let Err(refusal) = self.refuse_hidden(|flow| flow.combat(def, about, tags)) {
             self.sc.writes.clear();
             self.sc.dirty.clear();
             self.sc.combat_results.truncate(first);
@@ -80,9 +92,13 @@ impl Flow<'_> {
 
     /// Changes the planned writes to the amounts after mitigation, and plans the writes to the pools that absorb a
     /// part.
-    fn combat(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
+    fn combat(&mut self, def: &EffectDef, about: About<'_>, more_tags: &[TagId]) -> Result<(), Refusal> {
         let Some(combat) = &def.combat else { return Ok(()) };
-        let tags = self.view().combat_tags(def, about.spec);
+        let mut tags = self.view().combat_tags(def, about.spec);
+        tags.extend_from_slice(more_tags);
+        if combat.kind == CombatKind::Resource {
+            return self.resource_deltas(def, combat, about, &tags);
+        }
         let ability = self.ability(about.spec.ability);
         let ability: Option<&AbilityDef> = ability.as_deref();
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
@@ -100,12 +116,13 @@ impl Flow<'_> {
             let event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
             let mut event = CombatEvent { frozen: frozen.as_ref(), ..event };
             let mut amount = match self.view().source_rules(about.spec.source, frozen.as_ref()) {
-                Some(source) => self.view().combat_value_by(source, done, raw, ability, Some(&event)),
+                Some(source) => permitted(self.view().ruled_value(source, done, raw, ability, Some(&event)))?,
                 None => raw,
             };
             if taken != done {
                 event.amount = amount;
-                amount = self.view().combat_value(about.target, taken, amount, ability, Some(&event));
+                let target = RuleHolder::Row(about.target);
+                amount = permitted(self.view().ruled_value(target, taken, amount, ability, Some(&event)))?;
             }
             if let Some(calc) = combat.mitigation {
                 let site = SITE_MITIGATION + self.sc.combat_results.len() as u32;
@@ -130,6 +147,42 @@ impl Flow<'_> {
                 start: w.start,
                 overkill: 0.0,
             });
+        }
+        Ok(())
+    }
+
+    /// Changes the planned writes to the gains and losses after the rules of the target. The rules change the size of a
+    /// gain or loss and keep its direction.
+    fn resource_deltas(
+        &mut self,
+        def: &EffectDef,
+        combat: &CombatDef,
+        about: About<'_>,
+        tags: &[TagId],
+    ) -> Result<(), Refusal> {
+        let ability = self.ability(about.spec.ability);
+        let ability: Option<&AbilityDef> = ability.as_deref();
+        let frozen = self.view().frozen_of(about).cloned();
+        let holder = RuleHolder::Row(about.target);
+        for at in 0..self.sc.writes.len() {
+            let w = self.sc.writes[at];
+            let delta = w.end - w.start;
+            if w.over || delta.is_nan() || delta == 0.0 {
+                continue;
+            }
+            let attribute = self.layout(about.target).slots[w.slot as usize].attribute;
+            let event = self.view().combat_event(def, about.spec, tags, Some(attribute), delta);
+            let event = CombatEvent { frozen: frozen.as_ref(), ..event };
+            let ruled = self.view().ruled_value(holder, RuleOn::ResourceDelta, delta.abs(), ability, Some(&event));
+            let mut amount = permitted(ruled)?;
+            if let Some(calc) = combat.mitigation {
+                amount = self.view().mitigate(amount, calc, about, SITE_MITIGATION + at as u32)?.max(0.0);
+            }
+            let end = w.start + amount.copysign(delta);
+            if !end.is_finite() {
+                return Err(Refusal::NonFinite { attribute: Some(attribute) });
+            }
+            self.sc.writes[at].end = end;
         }
         Ok(())
     }

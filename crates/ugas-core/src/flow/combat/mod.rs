@@ -12,4 +12,4 @@ mod value;
 
 pub use charge::ChargeView;
 pub(crate) use damage::CombatResult;
-pub(crate) use value::{CombatEvent, RuleHolder};
+pub(crate) use value::{CombatEvent, RuleHolder, RuledValue};

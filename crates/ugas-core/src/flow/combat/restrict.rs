@@ -20,7 +20,8 @@ impl<'a> View<'a> {
         self.restricted_by(RuleHolder::Row(slot), on, ability, event)
     }
 
-    /// Returns whether a rule of a controller prevents the event.
+    /// Returns whether a rule of a controller prevents the event. A function of a rule that changes a value is not
+    /// called here, but where the value is calculated.
     fn restricted_by(
         &self,
         holder: RuleHolder<'_>,
@@ -28,7 +29,7 @@ impl<'a> View<'a> {
         ability: Option<&AbilityDef>,
         event: Option<&CombatEvent<'_>>,
     ) -> bool {
-        self.each_rule(holder, on, ability, event, &mut |rule, _| rule.what == RuleWhat::Restrict)
+        self.each_rule(holder, on, ability, event, on.is_permission(), &mut |what, _| what == RuleWhat::Restrict)
     }
 
     /// Checks whether restrictions of the target or of the source refuse an effect. Both combat effects and buffs can
@@ -58,7 +59,8 @@ impl<'a> View<'a> {
 
     /// Returns whether restrictions of the target or of the source prevent the combat of an effect.
     fn restricts_combat(&self, def: &EffectDef, spec: &Spec, target: usize, frozen: Option<&Frozen>) -> bool {
-        let Some(combat) = &def.combat else { return false };
+        // The restrictions of changes of a resource read the amount, so they are evaluated with it.
+        let Some(combat) = def.combat.as_ref().filter(|c| c.kind != CombatKind::Resource) else { return false };
         let tags = self.combat_tags(def, spec);
         let ability = self.ability(spec.ability);
         let event = CombatEvent { frozen, ..self.combat_event(def, spec, &tags, None, 0.0) };
@@ -113,5 +115,6 @@ pub(crate) fn sides(kind: CombatKind) -> (RuleOn, RuleOn) {
         CombatKind::Damage => (RuleOn::DamageDone, RuleOn::DamageTaken),
         CombatKind::Healing => (RuleOn::HealingDone, RuleOn::HealingTaken),
         CombatKind::Threat => (RuleOn::Threat, RuleOn::Threat),
+        CombatKind::Resource => (RuleOn::ResourceDelta, RuleOn::ResourceDelta),
     }
 }

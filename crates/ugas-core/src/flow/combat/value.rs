@@ -6,10 +6,11 @@
 
 use super::super::{Flow, View};
 use crate::rules::{
-    AbilityDef, Bearer, EffectDef, Local, Reads, RuleDef, RuleOn, RuleWhat, ScaleDef, Side, StaticMask,
+    AbilityDef, Bearer, CombatChange, CombatCx, EffectDef, Local, Reads, RuleDef, RuleOn, RuleWhat, ScaleDef, Side,
+    StaticMask,
 };
 use crate::state::{Effect, Frozen, FrozenEffect};
-use crate::{AbilityId, AttributeId, ControllerId, KeyId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, ControllerId, HookId, KeyId, SimTime, TagId};
 use ugas_doc::CombatStyle;
 
 /// The event that a conditional rule reads.
@@ -33,6 +34,14 @@ pub(crate) enum RuleHolder<'f> {
     /// A source that left the sim, or a source as a replay's journal recorded it. Effects on other controllers keep the
     /// combat rules that the source had immediately before it left.
     Frozen(&'f Frozen),
+}
+
+/// A value after combat rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuledValue {
+    pub(crate) value: f64,
+    /// Whether a rule or the function of a rule forbids the event.
+    pub(crate) is_restricted: bool,
 }
 
 /// The active effect that a rule belongs to.
@@ -73,34 +82,34 @@ impl View<'_> {
         ability: Option<&AbilityDef>,
         event: Option<&CombatEvent<'_>>,
     ) -> f64 {
-        self.combat_value_by(RuleHolder::Row(slot), on, base, ability, event)
+        self.ruled_value(RuleHolder::Row(slot), on, base, ability, event).value
     }
 
     /// Returns a value after the rules of a controller.
-    pub(crate) fn combat_value_by(
+    pub(crate) fn ruled_value(
         &self,
         holder: RuleHolder<'_>,
         on: RuleOn,
         base: f64,
         ability: Option<&AbilityDef>,
         event: Option<&CombatEvent<'_>>,
-    ) -> f64 {
+    ) -> RuledValue {
         let fixed = fixed_by(on).is_some_and(|mask| ability.is_some_and(|a| a.fixed.has(mask)));
         if fixed {
-            return held(base);
+            return RuledValue { value: held(base), is_restricted: false };
         }
-        let (mut adds, mut factors) = (Vec::new(), Vec::new());
-        self.each_rule(holder, on, ability, event, &mut |rule, stacks| {
-            let stacks = if rule.stacks { stacks as f64 } else { 1.0 };
-            match rule.what {
+        let (mut adds, mut factors, mut is_restricted) = (Vec::new(), Vec::new(), false);
+        self.each_rule(holder, on, ability, event, true, &mut |what, stacks| {
+            match what {
                 RuleWhat::Add(v) => adds.push(v * stacks),
                 RuleWhat::Factor(f) => factors.push(((f - 1.0) * stacks + 1.0).max(0.0)),
-                RuleWhat::Restrict => {}
+                RuleWhat::Restrict => is_restricted = true,
+                RuleWhat::Function(_) => {}
             }
             false
         });
         self.each_scale(holder, on, ability, &mut |factor| factors.push(factor));
-        combine(base, &mut adds, &mut factors)
+        RuledValue { value: combine(base, &mut adds, &mut factors), is_restricted }
     }
 
     /// Calls `each` with the current value of every stat of a controller that multiplies a combat value.
@@ -138,15 +147,17 @@ impl View<'_> {
             || self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
     }
 
-    /// Calls `each` with every matching rule and the stacks of its effect, until `each` returns true. Returns whether
-    /// `each` returned true.
+    /// Calls `each` with what every matching rule does and how often it counts (the stacks of its effect, or 1), until
+    /// `each` returns true. Returns whether `each` returned true. If `calls` is true, each matching function is called
+    /// once and `each` gets its result; otherwise functions are skipped.
     pub(crate) fn each_rule(
         &self,
         holder: RuleHolder<'_>,
         on: RuleOn,
         ability: Option<&AbilityDef>,
         event: Option<&CombatEvent<'_>>,
-        each: &mut dyn FnMut(&RuleDef, u32) -> bool,
+        calls: bool,
+        each: &mut dyn FnMut(RuleWhat, f64) -> bool,
     ) -> bool {
         let mut any = |effect: RuleEffect<'_>, def: &EffectDef| {
             def.rules.iter().filter(|r| self.is_about(r.on, on)).any(|rule| {
@@ -155,9 +166,18 @@ impl View<'_> {
                     let own = reads.own();
                     self.holds(when, &mut reads, own, def.id)
                 };
-                self.concerns(rule, ability, event)
-                    && rule.when.as_ref().is_none_or(holds)
-                    && each(rule, effect.stacks())
+                if !self.concerns(rule, ability, event) || !rule.when.as_ref().is_none_or(holds) {
+                    return false;
+                }
+                let what = match rule.what {
+                    RuleWhat::Function(_) if !calls => None,
+                    // Checked before the calculation, where the amount is not known yet.
+                    RuleWhat::Restrict if calls && !on.restricts_amounts() => None,
+                    RuleWhat::Function(function) => self.call_function(function, effect, ability, event),
+                    RuleWhat::Add(_) | RuleWhat::Factor(_) | RuleWhat::Restrict => Some(rule.what),
+                };
+                let stacks = if rule.stacks { effect.stacks() as f64 } else { 1.0 };
+                what.is_some_and(|what| each(what, stacks))
             })
         };
         match holder {
@@ -169,6 +189,38 @@ impl View<'_> {
                 let mut active = frozen.effects.iter();
                 active.any(|e| self.def(e.def).is_some_and(|def| any(RuleEffect::Frozen(frozen, e), &def)))
             }
+        }
+    }
+
+    /// Calls the function of a rule. Returns `None` if the function does nothing about the event.
+    fn call_function(
+        &self,
+        function: HookId,
+        effect: RuleEffect<'_>,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> Option<RuleWhat> {
+        let function = self.rules.hooks.combat.get(&function)?;
+        let mut reads = RuleReads { view: *self, effect, event };
+        let (source, target) = (reads.source().some(), reads.target());
+        let change = (function.decide)(&mut CombatCx {
+            rules: self.rules,
+            reads: &mut reads,
+            declared: &function.declared,
+            amount: event.map_or(0.0, |e| e.amount),
+            style: event.map_or_else(CombatStyle::default, |e| e.style),
+            source,
+            target,
+            attribute: event.and_then(|e| e.attribute),
+            ability: ability.map(|a| a.id),
+            level: effect.level(),
+            stacks: effect.stacks(),
+        });
+        match change {
+            CombatChange::Add(value) if value.is_finite() => Some(RuleWhat::Add(value)),
+            CombatChange::Factor(factor) if factor.is_finite() => Some(RuleWhat::Factor(factor)),
+            CombatChange::Restrict => Some(RuleWhat::Restrict),
+            CombatChange::None | CombatChange::Add(_) | CombatChange::Factor(_) => None,
         }
     }
 
@@ -219,6 +271,7 @@ fn fixed_by(on: RuleOn) -> Option<StaticMask> {
         | RuleOn::AbilityUse
         | RuleOn::Interrupt
         | RuleOn::BuffApplied
+        | RuleOn::ResourceDelta
         | RuleOn::Event(_) => None,
     }
 }

@@ -2,13 +2,13 @@
 //! refused reload changes nothing:
 //!
 //! 1. Everything that cannot continue under the new rules is ended under the old rules ([`retire`]): activations,
-//!    grants, ability sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
+//!    grants, ability sets, capabilities, effects. Abilities are cancelled, so that their `OnCancel` lists run.
 //! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, base values, modifiers, tags. Then changed
 //!    magnitudes are evaluated again ([`renew`]), and the tags, cues and abilities that effects grant are updated
 //!    ([`give`]).
 //!
-//! Reactions to both phases (conditional effects, passive abilities, ongoing requirements) run last, under the new
-//! rules.
+//! Reactions to both phases (conditional effects, passive abilities, ongoing requirements) run under the new rules. The
+//! capabilities that only the new rules list start last.
 
 mod effect;
 mod give;
@@ -16,11 +16,11 @@ mod renew;
 mod retire;
 mod row;
 
-use super::{Flow, Reaction};
+use super::{Flow, Reaction, RequestCounts};
 use crate::migration::{Migration, ReloadError};
 use crate::rules::{Layout, Rules};
-use crate::state::{AbilityRef, Attr, Definitions, EffectRef};
-use crate::{AbilityId, ControllerId, EffectId, FactKind, Refusal, SetId};
+use crate::state::{AbilityRef, Attr, Definitions, EffectRef, RecordKey};
+use crate::{AbilityId, ControllerId, EffectId, FactKind, Refusal, ResourceStep, SetId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -41,10 +41,12 @@ impl<'r> Catalogue<'r> {
     }
 }
 
-/// The layout under the new rules for each list of sets in use.
+/// The layout under the new rules for each list of sets in use, and what else the second phase must know of the first.
 #[derive(Default)]
 pub(crate) struct Layouts {
     by_old: BTreeMap<Box<[SetId]>, Arc<Layout>>,
+    /// How many requests the capabilities made that ended.
+    requests: RequestCounts,
 }
 
 impl Layouts {
@@ -85,8 +87,14 @@ struct OldValues {
 }
 
 impl Flow<'_> {
-    /// Runs the second phase. The flow already has the new rules, and the rows still have the old layouts.
-    pub(crate) fn migrate(&mut self, past: &PreviousRules<'_>, layouts: Layouts, report: &mut Migration) {
+    /// Runs the second phase. The flow already has the new rules, and the rows still have the old layouts. Returns the
+    /// capabilities that only the new rules list.
+    pub(crate) fn migrate(
+        &mut self,
+        past: &PreviousRules<'_>,
+        layouts: Layouts,
+        report: &mut Migration,
+    ) -> BTreeSet<(ControllerId, RecordKey)> {
         self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
         self.ix.filters.clear();
@@ -94,9 +102,12 @@ impl Flow<'_> {
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
         report.controllers = everyone.len() as u32;
         let (mut was, mut changed) = (Vec::with_capacity(everyone.len()), Vec::new());
+        let mut added = BTreeSet::new();
         for &who in &everyone {
             let Ok(slot) = self.slot(who) else { continue };
             was.push(self.move_row_over(slot, past, &layouts, report));
+            let keys = self.move_capabilities(slot, past.catalogue.rules, &layouts.requests);
+            added.extend(keys.into_iter().map(|key| (who, key)));
         }
         // Effects read other rows, so all rows are migrated before the first effect.
         for &who in &everyone {
@@ -129,6 +140,7 @@ impl Flow<'_> {
             }
         }
         self.renew_agenda();
+        added
     }
 
     /// Applies the new rules to migrated rows: rechecks requirements, starts queued effects and passive abilities.
@@ -159,12 +171,18 @@ impl Flow<'_> {
                 let now = self.row(slot).attrs[at];
                 if now != before {
                     report.values += 1;
-                    self.changed(slot, def.attribute, def.death, before, now, super::Via::NOTHING);
+                    self.changed(slot, super::settle::ChangedSlot::of(def), before, now, super::Via::NOTHING);
                 }
             }
             let lost: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
             for set in lost {
                 self.fact(*who, super::Via::NOTHING, FactKind::SetRemoved { set });
+                let lost = old.slots.iter().position(|slot| slot.resource && slot.set == set);
+                if let Some((attribute, old)) = lost.map(|at| (old.slots[at].attribute, attrs[at].current)) {
+                    let step = ResourceStep::Removed;
+                    self.fact(*who, super::Via::NOTHING, FactKind::Resource { attribute, step, old, new: 0.0 });
+                    self.remove_resource_effects(slot, set);
+                }
             }
         }
     }

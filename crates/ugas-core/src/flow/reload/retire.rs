@@ -55,6 +55,12 @@ impl Flow<'_> {
             self.retire_set(slot, handle, report);
         }
         let (who, limit) = (self.row(slot).id, self.limits.attributes_per_controller);
+        let has_sets = !self.row(slot).play().sets.is_empty();
+        let ended = has_sets
+            && self.retire_capabilities(slot, next.rules, &mut layouts.requests, report).map_err(|refusal| {
+                let why = refusal.describe(next.rules);
+                ReloadError::Capabilities { who, refusal, why }
+            })?;
         let layout = layouts.of(next, &self.layout(slot).sets, who, limit)?;
 
         let ends = |a: &&Activation| !self.can_continue(a.ability, next);
@@ -87,7 +93,12 @@ impl Flow<'_> {
             e.retain_frozen(|def| next.effect(def).is_some());
         }
         report.effects_removed += (effects.len() + left_queue) as u32;
-        let quiet = sets.is_empty() && running.is_empty() && grants.is_empty() && effects.is_empty() && left_queue == 0;
+        let quiet = !ended
+            && sets.is_empty()
+            && running.is_empty()
+            && grants.is_empty()
+            && effects.is_empty()
+            && left_queue == 0;
         Ok(!quiet)
     }
 
@@ -121,6 +132,7 @@ impl Flow<'_> {
         let Ok(at) = sets.binary_search_by_key(&handle, |s| s.seq) else { return };
         let who = self.row(slot).id;
         let taken = self.row_mut(slot).play_mut().sets.remove(at);
+        report.capabilities_ended += self.remove_capabilities(who, handle);
         for &grant in taken.grants.iter().rev() {
             if self.row(slot).grant(grant).is_some() {
                 self.revoke_grant(slot, grant, Via::NOTHING);

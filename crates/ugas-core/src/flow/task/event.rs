@@ -2,7 +2,7 @@
 //! event that is not prevented emits a fact and is passed to the waiting tasks and triggers of the receiving row.
 
 use crate::fact::{ParamValue, put_param};
-use crate::flow::combat::CombatEvent;
+use crate::flow::combat::{CombatEvent, RuleHolder, RuledValue};
 use crate::flow::{Flow, RowEvent, Via};
 use crate::rules::RuleOn;
 use crate::state::alert;
@@ -61,7 +61,11 @@ impl Flow<'_> {
         if view.restricted(slot, on, None, Some(&about)) {
             return Err(Refusal::Restricted { by: Restriction::CombatRule });
         }
-        let ruled = view.combat_value(slot, on, size, None, Some(&about));
+        let RuledValue { value: ruled, is_restricted } =
+            view.ruled_value(RuleHolder::Row(slot), on, size, None, Some(&about));
+        if is_restricted {
+            return Err(Refusal::Restricted { by: Restriction::CombatRule });
+        }
         if ruled != size {
             event.magnitude = if event.magnitude < 0.0 { -ruled } else { ruled };
         }

@@ -3,14 +3,14 @@
 //! forever.
 
 use super::{CLOSED, OLDEST, PLAYER, WaitingTask};
-use crate::flow::{Flow, FrameWork, RollSource, server_op};
+use crate::flow::{Flow, FrameTurn, FrameWork, RollSource, server_op};
 use crate::rng::fold;
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::task::TaskKind;
 use crate::{AbilityState, Cause, ControllerId, OpId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
 
-/// The part of a sim's configuration about frames and timelines.
+/// The part of a sim's configuration about frames, timelines and the machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameConfig {
     pub(crate) frame: SimTime,
@@ -19,6 +19,8 @@ pub(crate) struct FrameConfig {
     /// Whether the sim plays timeline documents and answers the tasks that wait for them.
     pub(crate) timelines: bool,
     pub(crate) role: crate::Role,
+    /// Whether this machine shows the world to a player.
+    pub(crate) screen: bool,
 }
 
 /// Returns the op id of a retry of a held input. A high bit distinguishes the id from the ids of numbered ops.
@@ -45,7 +47,8 @@ impl Flow<'_> {
         if at != self.ix.next_frame {
             return;
         }
-        self.ix.next_frame = SimTime::NEVER;
+        (self.ix.next_frame, self.ix.last_frame) = (SimTime::NEVER, at);
+        self.turn = FrameTurn::Before;
         let mut records: BTreeMap<TaskKindId, TaskRecord> = BTreeMap::new();
         let mut due = self.candidates(&mut records);
         due.sort_by(|a, b| b.urgency.cmp(&a.urgency).then(a.who.cmp(&b.who)).then(a.seq.cmp(&b.seq)));
@@ -59,7 +62,9 @@ impl Flow<'_> {
         for c in due {
             self.tick_one(&c, &mut records);
         }
+        self.capability_frame();
         self.retry_all();
+        self.turn = FrameTurn::Before;
         for record in records.values() {
             self.note_record(record);
         }
@@ -70,21 +75,23 @@ impl Flow<'_> {
     /// which distinguishes its activations. The id is derived from controller and time, so that client and server
     /// assign the same id.
     fn retry_all(&mut self) {
-        let holding = |who: &ControllerId| {
-            let row = self.st.controllers.get(*who);
-            row.is_some_and(|r| r.clock.active() && r.play().held.iter().any(|h| h.retry))
-        };
-        let waiting: Vec<ControllerId> = self.ix.frames.iter().copied().filter(holding).collect();
+        let waiting: Vec<ControllerId> = self.ix.frames.iter().copied().filter(|&who| self.has_retries(who)).collect();
         for who in waiting {
-            let Some(slot) = self.st.controllers.slot(who) else { continue };
-            self.retry_as(slot, retry_op(who, self.st.now));
+            self.turn = FrameTurn::HeldInputs(who);
+            self.retry_row(who);
         }
     }
 
-    /// Retries a row's held inputs under this op.
-    pub(crate) fn retry_as(&mut self, slot: usize, id: OpId) {
-        let who = self.row(slot).id;
-        self.journal_frame(who, || FrameWork::Retry(id));
+    /// Returns whether a row retries to activate the abilities of held inputs.
+    pub(crate) fn has_retries(&self, who: ControllerId) -> bool {
+        let row = self.st.controllers.get(who);
+        row.is_some_and(|r| r.clock.active() && r.play().held.iter().any(|h| h.retry))
+    }
+
+    /// Retries a row's held inputs.
+    pub(crate) fn retry_row(&mut self, who: ControllerId) {
+        let Some(slot) = self.st.controllers.slot(who) else { return };
+        let id = retry_op(who, self.st.now);
         self.cause = Cause { root: id, link: 0 };
         self.set_roll(RollSource::due(who, id.0));
         self.depth = 0;
@@ -93,7 +100,7 @@ impl Flow<'_> {
     }
 
     /// Ends the operation of one piece of frame work and runs its reactions.
-    fn frame_done(&mut self, who: ControllerId) {
+    pub(crate) fn frame_done(&mut self, who: ControllerId) {
         self.finish_operation();
         self.react();
         if let Some(slot) = self.st.controllers.slot(who) {

@@ -118,9 +118,9 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Runs the task lists of one event that belong to this sim's network role. A client runs the common list and the
-    /// predicted list, and a server runs the common list and the server's list. A standalone sim runs all three lists.
-    /// The list for observers is run by [`Flow::run_simulated`].
+    /// Runs the task lists of one event that belong to this machine: the common list, the predicted list if the machine
+    /// controls the row locally, and then the server's list if the sim is authoritative or standalone. The list for
+    /// observers is run by [`Flow::run_simulated`].
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
@@ -130,11 +130,12 @@ impl<'r> Flow<'r> {
             ListKind::Interrupt => [entry.interrupt[0], NO_PC, entry.interrupt[1]],
             ListKind::Mispredicted => [entry.mispredicted, NO_PC, NO_PC],
         };
-        let starts = match self.work.role {
-            Role::Standalone => [common, predicted, decided],
-            Role::Authority => [common, NO_PC, decided],
-            Role::Client => [common, predicted, NO_PC],
+        let predicted = if self.view().is_local(self.row(slot).id) { predicted } else { NO_PC };
+        let decided = match self.work.role {
+            Role::Standalone | Role::Authority => decided,
+            Role::Client => NO_PC,
         };
+        let starts = [common, predicted, decided];
         let is_tick = list == ListKind::Tick;
         if starts.iter().all(|&pc| pc == NO_PC) {
             if is_tick {

@@ -1,17 +1,11 @@
 //! Distances between anchors, and changes of an activation's target. There is no spatial index: a search within a
 //! radius visits every controller.
 
-use crate::flow::Flow;
 use crate::flow::ability::distance;
+use crate::flow::{Flow, View};
 use crate::{ActivationKey, ControllerId, Refusal, Target};
 
-impl Flow<'_> {
-    /// Returns the distance between two controllers, if both have anchors.
-    pub(crate) fn distance(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
-        let place = |who| self.st.controllers.get(who)?.side().anchor;
-        Some(distance(place(a)?.position, place(b)?.position))
-    }
-
+impl View<'_> {
     /// Returns the other controllers within a radius, sorted by distance and then by id.
     pub(crate) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
         let row = self.row(slot);
@@ -24,6 +18,19 @@ impl Flow<'_> {
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.into_iter().map(|f| f.1).collect()
     }
+}
+
+impl Flow<'_> {
+    /// Returns the distance between two controllers, if both have anchors.
+    pub(crate) fn distance(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
+        let place = |who| self.st.controllers.get(who)?.side().anchor;
+        Some(distance(place(a)?.position, place(b)?.position))
+    }
+
+    /// Returns the other controllers within a radius, sorted by distance and then by id.
+    pub(crate) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
+        self.view().around(slot, radius)
+    }
 
     /// Returns whether the authoritative sim would accept a predicted target.
     pub(crate) fn may_report_target(&mut self, slot: usize, of: u64, target: Target) -> bool {
@@ -34,13 +41,16 @@ impl Flow<'_> {
         a.is_some_and(|a| self.view().may_aim(slot, a, target).is_ok())
     }
 
-    /// Changes the target of an activation.
-    pub(crate) fn aim_op(&mut self, key: ActivationKey, target: Target) -> Result<(), Refusal> {
+    /// Changes the target of an activation, or takes the target of one tick of its cast.
+    pub(crate) fn aim_op(&mut self, key: ActivationKey, target: Target, tick: Option<u32>) -> Result<(), Refusal> {
         let slot = self.slot(key.who)?;
         if let Target::Point(p) = target
             && !p.iter().all(|v| v.is_finite())
         {
             return Err(Refusal::BadValue { what: crate::BadValue::Position });
+        }
+        if let Some(tick) = tick {
+            return self.take_tick_data(slot, key, tick, target);
         }
         if self.put_aim(slot, key, target) { Ok(()) } else { Err(Refusal::StaleHandle) }
     }

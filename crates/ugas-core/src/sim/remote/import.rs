@@ -1,15 +1,17 @@
 //! Imports controllers of another sim: with their complete state, or as a proxy row that has only the replicated state.
 
-use super::{JournalPosition, RemoteMut};
+use super::{Holding, JournalPosition, RemoteMut};
 use crate::check::row_closes_cycle;
-use crate::flow::{Captured, CapturedAt, Via};
+use crate::flow::{Captured, CapturedAt, Via, new_record};
 use crate::image::{Portable, RowImage};
+use crate::limits::Limits;
+use crate::rules::Rules;
 use crate::sim::Sim;
-use crate::state::{Attr, Row};
+use crate::state::{Attr, RecordKey, Row, SetGrant};
 use crate::time::Clock;
 use crate::{
-    AttributeId, BadValue, ControllerId, FactKind, InsertError, LimitKind, NameKind, OpId, Refusal, SetId, SimTime,
-    SpawnSpec, TagId,
+    AbilitySetId, AttributeId, BadValue, ControllerId, FactKind, InsertError, LimitKind, NameKind, OpId, Refusal,
+    SetId, SimTime, SpawnSpec, TagId,
 };
 
 /// The replicated state of a remote actor.
@@ -27,6 +29,8 @@ pub struct ProxyRow<'a> {
     pub tags: &'a [TagId],
     /// The controller's position and facing, if replicated.
     pub anchor: Option<crate::Anchor>,
+    /// The controller's actors and capability sets, as far as they are replicated; sorted.
+    pub holdings: &'a [Holding],
 }
 
 impl RemoteMut<'_> {
@@ -75,6 +79,7 @@ impl RemoteMut<'_> {
         row.id = proxy.who;
         row.clock = Clock::starting(SimTime::ZERO);
         row.effects.iter_mut().for_each(|e| e.source = proxy.who);
+        put_holdings(&sim.rules, &sim.config.limits, &mut row, proxy.holdings)?;
         // Received values are not recomputed: this sim may lack the inputs of bounds and derived values.
         let layout = &sim.index.layouts[row.layout as usize];
         for &(attribute, value) in proxy.values.iter().filter(|(_, value)| value.is_finite()) {
@@ -119,6 +124,38 @@ impl RemoteMut<'_> {
         self.sim.journals.remove(&who);
         self.sim.index.hidden.remove(who);
     }
+}
+
+/// Gives the row of a remote actor its actors and capability sets. Its capabilities do not run in the row.
+fn put_holdings(rules: &Rules, limits: &Limits, row: &mut Row, holdings: &[Holding]) -> Result<(), Refusal> {
+    let known = |set: AbilitySetId| match rules.is_capability_set(set) {
+        true => Ok(set),
+        false => Err(Refusal::UnknownName { kind: NameKind::AbilitySet, id: set.0 }),
+    };
+    for holding in holdings {
+        match *holding {
+            Holding::Owner(owner) => row.owner = owner,
+            Holding::Avatar(avatar) => row.set_avatar(avatar),
+            Holding::Set { handle, set } => {
+                let entries = rules.entries_of(known(set)?);
+                let (effects, grants, attributes) = Default::default();
+                row.play_mut().sets.push(SetGrant { seq: handle, set, effects, grants, attributes });
+                let records = &mut row.play_mut().capabilities_mut().records;
+                for (position, &place) in entries.iter().enumerate() {
+                    let key = RecordKey { handle, position: position as u16 };
+                    let entry = rules.capability_entry(place);
+                    records.extend(entry.map(|entry| new_record(entry, place.set, place.index, key)));
+                }
+                let max = limits.capabilities_per_controller;
+                if records.len() > max as usize {
+                    return Err(Refusal::Limit { what: LimitKind::Capabilities, max, link: 0 });
+                }
+            }
+            Holding::LocalSet { set, .. } => row.play_mut().capabilities_mut().presets.push(known(set)?),
+        }
+    }
+    row.trim();
+    Ok(())
 }
 
 impl Sim {

@@ -9,7 +9,7 @@ use super::Remote;
 use crate::image::Portable;
 use crate::rules::{EffectDef, Mag};
 use crate::sim::Sim;
-use crate::state::{Cold, Effect, EffectExtras, Frozen, Row, RowExtras};
+use crate::state::{CapabilityRecord, Cold, Effect, EffectExtras, Frozen, Row, RowExtras};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
 /// The attributes that a snapshot leaves out.
@@ -80,7 +80,9 @@ impl Remote<'_> {
             }
         }
         // Activations contain only state that is replicated to the owning client.
-        if let Some(RowExtras { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
+        if let Some(RowExtras { avatar: _, anchor: _, cues: _, queue, play }) = side.as_deref_mut() {
+            let capabilities = play.as_mut().and_then(|play| play.capabilities.as_mut());
+            capabilities.into_iter().flat_map(|all| &mut all.records).for_each(CapabilityRecord::redact);
             for q in queue {
                 if let Some(def) = sim.state.definitions.effect(&sim.rules, q.spec.effect) {
                     redaction.values(q.spec.extra.as_deref_mut(), &def);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::Arc;
-use ugas_doc::{Attribute, AttributeSet, Effect as EffectDoc};
+use ugas_doc::{Attribute, AttributeSet, Effect as EffectDoc, Side};
 
 /// The fields that are not hashed, with the reason.
 const NOT_HASHED: &[(&str, &str)] = &[
@@ -98,7 +98,7 @@ fn grant() -> Grant {
         input: InputId(4),
         set: 5,
         params: vec![(ParamId(1), 2.5)],
-        charges: Some(Charge { have: 1, max: 3, start: SimTime(6), end: SimTime(60), seq: 12 }),
+        charges: Some(Charge { have: 1, max: 3, start: SimTime(6), end: SimTime(60), seq: 12, rolled: true }),
         restrictions: vec![ParamId(2)],
     };
     let (id, ability, ready_at) = (GrantId(1), AbilityId(2), SimTime::ZERO);
@@ -150,7 +150,16 @@ fn play() -> Play {
         left: 48,
         code: vec![49],
     };
-    let cast = Cast { of: 21, seq: 51, start: SimTime(52), length: SimTime(53), ticks: 54, next: 55 };
+    let cast = Cast {
+        of: 21,
+        seq: 51,
+        start: SimTime(52),
+        length: SimTime(53),
+        ticks: 54,
+        next: 55,
+        owed: true,
+        data: Some(Target::Controller(ControllerId(56))),
+    };
     let gcd = Gcd { group: GroupId(1), seq: 61, start: SimTime(62), end: SimTime(63), root: OpId(64) };
     let held =
         HeldInput { input: InputId(1), since: SimTime(65), retry: true, target: Target::Controller(ControllerId(6)) };
@@ -168,7 +177,37 @@ fn play() -> Play {
         gcds: vec![gcd],
         held: vec![held],
         sets: vec![set],
+        capabilities: Some(Box::new(capabilities(Side::Always))),
     }
+}
+
+/// Returns a capability of this side, and a block of each kind of source.
+fn capabilities(side: Side) -> Capabilities {
+    let record = CapabilityRecord {
+        handle: 71,
+        position: 101,
+        set: AbilitySetId(1),
+        index: 102,
+        class: CapabilityId(103),
+        side,
+        stage: Stage::Inactive,
+        enabled: true,
+        ticks: true,
+        interval: SimTime(104),
+        last: SimTime(105),
+        acts: 106,
+        effects: vec![(107, 108)],
+        state: vec![109, 110],
+    };
+    let key = EffectKey { origin_id: 113, target: ControllerId(114), ordinal: 115 };
+    let sources = [
+        BlockSource::Host(ParamId(111)),
+        BlockSource::Controller(ControllerId(112)),
+        BlockSource::Effect(key),
+        BlockSource::Capability { handle: 71, position: 101 },
+    ];
+    let blocks = sources.map(|source| Block { tag: TagId(1), source }).into();
+    Capabilities { records: vec![record], blocks, presets: vec![AbilitySetId(116)] }
 }
 
 /// Returns a row that has every optional part.
@@ -223,6 +262,8 @@ fn forged(value: &Value) -> Value {
         Value::String(name) => Value::from(match name.as_str() {
             "Active" => "Ending",
             "Add" => "Multiply",
+            "Always" => "AuthorityOnly",
+            "Inactive" => "Active",
             other => panic!("no other value of {other} is known"),
         }),
         Value::Null | Value::Array(_) | Value::Object(_) => unreachable!("not a leaf"),
@@ -269,4 +310,42 @@ fn every_field_of_a_row_changes_its_hash_or_is_declared_as_not_hashed() {
     assert_ne!(sample.compute_hash(&[SetId(1)], &rules.tags), before);
     sample.grants[0].set_level(7);
     assert_ne!(hash(&mut sample, &tags), before);
+}
+
+/// Returns the words that a capability adds to the hash of its row.
+fn words(all: &Capabilities, is_redacted: bool) -> Vec<u64> {
+    let mut words = Vec::new();
+    all.hash(is_redacted, &mut |word| words.push(word));
+    words
+}
+
+#[test]
+fn the_redacted_hash_of_capabilities_leaves_out_exactly_what_is_redacted() {
+    for side in Side::ALL {
+        let sample = capabilities(side);
+        let written = serde_json::to_value(&sample).expect("it can be written");
+        let redacted = |all: &Capabilities| {
+            let mut all = all.clone();
+            all.records.iter_mut().for_each(CapabilityRecord::redact);
+            all
+        };
+        assert_eq!(words(&sample, true), words(&redacted(&sample), true), "{side:?}: a copy has the same hash");
+        let (mut places, mut hidden) = (Vec::new(), BTreeSet::new());
+        leaves(&written, "", &mut places);
+        for at in places.iter().filter(|at| !at.ends_with("/side")) {
+            let mut other = written.clone();
+            let leaf = other.pointer_mut(at).expect("it is there");
+            *leaf = forged(leaf);
+            let other: Capabilities = serde_json::from_value(other).unwrap_or_else(|e| panic!("{at}: {e}"));
+            let is_same = words(&other, true) == words(&sample, true);
+            assert_eq!(is_same, redacted(&other) == redacted(&sample), "{side:?}: {at}");
+            assert_ne!(words(&other, false), words(&sample, false), "{side:?}: {at}");
+            if is_same {
+                hidden.insert(field(at));
+            }
+        }
+        let secrets = ["records.acts", "records.effects", "records.last", "records.stage", "records.state"];
+        let expected: BTreeSet<String> = secrets.map(str::to_owned).into();
+        assert_eq!(hidden, if side == Side::AuthorityOnly { expected } else { BTreeSet::new() }, "{side:?}");
+    }
 }

@@ -8,4 +8,5 @@ mod ids;
 mod limits;
 mod loops;
 mod numbers;
+mod resources;
 mod triggers;

@@ -1,6 +1,7 @@
 //! Shared by the tests of this crate: a small world, short names and a seeded random generator.
 
 pub(crate) mod abilities;
+pub(crate) mod capability;
 pub(crate) mod script;
 pub(crate) mod tasks;
 pub(crate) mod world;

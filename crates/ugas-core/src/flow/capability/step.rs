@@ -1,0 +1,299 @@
+//! What the steps of a capability do: the effects and blocks of a document, or calls of code and the requests that the
+//! code makes.
+
+use super::block::is_local_side;
+use crate::flow::{Flow, ForeignAction, UsedAbility, child_origin_id};
+use crate::rng::DrawAt;
+use crate::rules::{CapabilityAction, CapabilityCall, CapabilityCx, CapabilityDef, CapabilityReads, Question};
+use crate::state::{Block, CapabilityRecord, RecordKey};
+use crate::{
+    AbilityId, AttributeId, ControllerId, DiagnosticKind, EffectFilter, EffectId, EffectKey, EventData, Spec, TagId,
+    Target, Which,
+};
+use std::sync::Arc;
+
+/// Marks the origin id of an effect that a capability applies.
+const CAPABILITY: u64 = 96;
+/// The calculation index of a coded capability's random stream; see the sites of magnitudes.
+const SITE_CAPABILITY: u32 = (1 << 19) + 1;
+
+/// What a coded capability in a row reads.
+struct FlowReads<'f, 'a> {
+    flow: &'f Flow<'a>,
+    slot: usize,
+}
+
+impl CapabilityReads for FlowReads<'_, '_> {
+    fn value(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        self.flow.current_of(who, attribute)
+    }
+
+    fn has(&self, who: ControllerId, tag: TagId) -> bool {
+        self.flow.rules.tags.def(tag).is_some() && self.flow.source_has(who, tag)
+    }
+
+    fn around(&self, radius: f64) -> Vec<ControllerId> {
+        self.flow.around(self.slot, radius)
+    }
+}
+
+impl Flow<'_> {
+    pub(super) fn record(&self, who: ControllerId, key: RecordKey) -> Option<&CapabilityRecord> {
+        self.st.controllers.get(who)?.play().capabilities().find(key)
+    }
+
+    pub(super) fn record_mut(&mut self, slot: usize, key: RecordKey) -> Option<&mut CapabilityRecord> {
+        self.row(slot).play().capabilities().find(key)?;
+        self.row_mut(slot).play_mut().capabilities_mut().find_mut(key)
+    }
+
+    pub(super) fn edit_record(&mut self, slot: usize, key: RecordKey, edit: impl FnOnce(&mut CapabilityRecord)) {
+        if let Some(record) = self.record_mut(slot, key) {
+            edit(record);
+        }
+    }
+
+    /// Asks a capability. A capability whose state cannot be read answers no.
+    pub(super) fn ask(&mut self, slot: usize, key: RecordKey, question: Question) -> bool {
+        let Some(record) = self.row(slot).play().capabilities().find(key) else { return false };
+        let class = record.class;
+        let Some(code) = self.rules.capability_code(class) else {
+            let Some(def) = self.rules.capability_def(class) else { return false };
+            return self.view().ask_document(slot, def, question, record.stage == crate::state::Stage::Active);
+        };
+        let reads = FlowReads { flow: self, slot };
+        let cx = self.capability_cx(slot, record, &reads, Vec::new());
+        let answer = code.code.ask(&record.state, question, &cx);
+        if answer.is_none() {
+            let who = self.row(slot).id;
+            self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
+        }
+        answer.unwrap_or(false)
+    }
+
+    /// Runs a step of a capability: calls its code, or executes its document.
+    pub(super) fn call(&mut self, who: ControllerId, key: RecordKey, call: CapabilityCall) {
+        let Some(record) = self.record(who, key) else { return };
+        match self.rules.capability_code(record.class) {
+            Some(code) if code.watch.is_some() && matches!(call, CapabilityCall::Tick { .. }) => {}
+            Some(_) => self.call_code(who, key, call),
+            None => {
+                if let Some(def) = self.rules.capability_def(record.class).cloned() {
+                    self.run_document(who, key, &def, call);
+                }
+            }
+        }
+        self.finish_operation();
+        self.run_reactions();
+    }
+
+    /// Returns the context of a coded capability. `acts` is an empty list for its requests.
+    fn capability_cx<'f>(
+        &'f self,
+        slot: usize,
+        record: &CapabilityRecord,
+        reads: &'f FlowReads<'f, '_>,
+        acts: Vec<CapabilityAction>,
+    ) -> CapabilityCx<'f> {
+        let who = self.row(slot).id;
+        let is_for_server = || record.is_for_authority();
+        let stream = self.view().roll_stream(UsedAbility { who, ability: AbilityId::NONE }, is_for_server);
+        let draw = DrawAt {
+            seed: stream.seed,
+            known: stream.known,
+            is_use: stream.is_use,
+            sub: 0,
+            target: who.0,
+            origin_id: self.st.now.0 as u64,
+            ordinal: record.position as u32,
+            execution: record.acts,
+            calculation: SITE_CAPABILITY,
+            site: record.class.0,
+            draw: 0,
+        };
+        CapabilityCx { rules: self.rules, who, class: record.class, now: self.local_now(slot), reads, draw, acts }
+    }
+
+    /// Calls the code of a capability and executes its requests.
+    fn call_code(&mut self, who: ControllerId, key: RecordKey, call: CapabilityCall) {
+        let Some(slot) = self.st.controllers.slot(who) else { return };
+        let Some(record) = self.row(slot).play().capabilities().find(key) else { return };
+        let class = record.class;
+        let Some(code) = self.rules.capability_code(class) else { return };
+        let acts = std::mem::take(&mut self.sc.capability_actions);
+        let mut state = std::mem::take(&mut self.sc.capability_state);
+        state.clear();
+        let Some(record) = self.row(slot).play().capabilities().find(key) else { return };
+        state.extend_from_slice(&record.state);
+        let reads = FlowReads { flow: self, slot };
+        let mut cx = self.capability_cx(slot, record, &reads, acts);
+        let called = code.code.step(&mut state, call, &mut cx);
+        let CapabilityCx { mut acts, draw, .. } = cx;
+        let used = UsedAbility { who, ability: AbilityId::NONE };
+        // If this sim does not have the seed of the draws, the server decides what the capability does.
+        let is_decided = draw.draw == 0 || self.view().record_draws(&draw, used).is_ok();
+        if called.is_none() {
+            self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
+        } else if is_decided {
+            self.edit_record(slot, key, |record| {
+                if record.state != state {
+                    record.state.clear();
+                    record.state.extend_from_slice(&state);
+                }
+                // The next call must draw other random numbers.
+                record.acts = record.acts.wrapping_add((draw.draw > 0) as u32);
+            });
+            for act in acts.drain(..) {
+                self.act_for(who, key, act);
+            }
+        }
+        acts.clear();
+        (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+    }
+
+    /// Executes a request of a capability. A capability that exists on one machine only may not change shared state.
+    fn act_for(&mut self, who: ControllerId, key: RecordKey, act: CapabilityAction) {
+        let Some(slot) = self.st.controllers.slot(who) else { return };
+        let Some(record) = self.record(who, key) else { return };
+        let (class, is_local) = (record.class, is_local_side(record.side));
+        let changes_shared = match &act {
+            CapabilityAction::Apply(_) | CapabilityAction::Remove { .. } | CapabilityAction::Send { .. } => true,
+            CapabilityAction::Enable { class, .. }
+            | CapabilityAction::SetInterval { class, .. }
+            | CapabilityAction::SetTicking { class, .. } => {
+                let records = &self.row(slot).play().capabilities().records;
+                records.iter().any(|other| other.class == *class && !is_local_side(other.side))
+            }
+            // The blocks of such a capability do not block shared ones.
+            CapabilityAction::Block(_) | CapabilityAction::Unblock(_) => false,
+            CapabilityAction::Cue(_) | CapabilityAction::Activate { .. } | CapabilityAction::RemoveSet => false,
+        };
+        if is_local && changes_shared {
+            return self.diagnose(who, EffectId::NONE, DiagnosticKind::LocalCapabilityRefused { class });
+        }
+        let source = record.block_source();
+        match act {
+            CapabilityAction::Apply(spec) => {
+                self.apply_for(who, key, spec.from(who));
+            }
+            CapabilityAction::Remove { effect } => {
+                self.remove_matching(slot, &EffectFilter { effect: Some(effect), ..EffectFilter::default() });
+            }
+            CapabilityAction::Send { tag, target, magnitude } => {
+                if !self.skips_action_on(target) {
+                    let event = EventData { instigator: Some(who), magnitude, ..EventData::new(tag, target) };
+                    self.journal_foreign_action(who, target, || ForeignAction::Event(event.clone()));
+                    // A refusal is traced; the code can read the resulting state.
+                    let _ = self.send_event(event);
+                }
+            }
+            CapabilityAction::Cue(tag) => {
+                if self.rules.tags.def(tag).is_some() {
+                    self.burst_cue(slot, tag);
+                }
+            }
+            CapabilityAction::Block(tag) => {
+                // A block beyond the limit is ignored, like an effect beyond its limit.
+                if self.rules.tags.def(tag).is_some() {
+                    let _ = self.add_block(slot, Block { tag, source });
+                }
+            }
+            CapabilityAction::Unblock(tag) => self.remove_block(slot, Block { tag, source }),
+            CapabilityAction::Enable { class, on } => self.switch(slot, class, |record| record.enabled = on),
+            CapabilityAction::SetInterval { class, interval } => {
+                if super::block::is_interval(interval) {
+                    self.set_tick(slot, class, None, Some(interval));
+                }
+            }
+            CapabilityAction::SetTicking { class, on } => self.set_tick(slot, class, Some(on), None),
+            CapabilityAction::Activate { ability, target } => self.activate_for(who, ability, target),
+            CapabilityAction::RemoveSet => {
+                if !self.sc.leaving.contains(&key.handle) {
+                    self.sc.leaving.push(key.handle);
+                }
+            }
+        }
+    }
+
+    /// Activates an ability for a capability. A refusal is traced, like that of a player's input.
+    fn activate_for(&mut self, who: ControllerId, ability: AbilityId, target: Target) {
+        if let Err(refusal) = self.activate_op(who, Which::Ability(ability), target) {
+            self.trace_refusal(who, EffectId::NONE, refusal);
+        }
+    }
+
+    /// Applies an effect for a capability. Returns the key of the application, unless it was refused or skipped.
+    fn apply_for(&mut self, who: ControllerId, key: RecordKey, spec: Spec) -> Option<EffectKey> {
+        let slot = self.st.controllers.slot(who)?;
+        let record = self.record_mut(slot, key)?;
+        let acts = record.acts;
+        record.acts = acts.wrapping_add(1);
+        if self.skips_action_on(spec.target) {
+            return None;
+        }
+        let parent = EffectKey { origin_id: key.handle, target: who, ordinal: key.position as u32 };
+        let origin_id = child_origin_id(parent, CAPABILITY, acts, 0);
+        self.journal_foreign_action(who, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
+        // A refusal is traced.
+        self.apply(&spec, origin_id).ok()
+    }
+
+    /// Executes a step of a document.
+    fn run_document(&mut self, who: ControllerId, key: RecordKey, def: &Arc<CapabilityDef>, call: CapabilityCall) {
+        let Some(record) = self.record(who, key) else { return };
+        let (class, is_local, source) = (record.class, is_local_side(record.side), record.block_source());
+        let lists = [&def.effects, &def.on_activated, &def.on_deactivated, &def.on_tick];
+        let has_effects = lists.iter().any(|list| !list.is_empty());
+        if is_local && has_effects && call == CapabilityCall::Activated {
+            self.diagnose(who, EffectId::NONE, DiagnosticKind::LocalCapabilityRefused { class });
+        }
+        match call {
+            CapabilityCall::Setup | CapabilityCall::End => {}
+            CapabilityCall::Activated => {
+                if !is_local {
+                    self.apply_lasting_effects(who, key, &def.effects);
+                }
+                if let Some(slot) = self.st.controllers.slot(who) {
+                    for &tag in &def.block {
+                        let _ = self.add_block(slot, Block { tag, source });
+                    }
+                }
+                self.apply_instant_effects(who, key, &def.on_activated, is_local);
+            }
+            CapabilityCall::Tick { .. } => self.apply_instant_effects(who, key, &def.on_tick, is_local),
+            CapabilityCall::Deactivated => {
+                self.remove_lasting_effects(who, key);
+                if let Some(slot) = self.st.controllers.slot(who) {
+                    self.remove_blocks_of(slot, source);
+                }
+                self.apply_instant_effects(who, key, &def.on_deactivated, is_local);
+            }
+        }
+    }
+
+    fn apply_instant_effects(&mut self, who: ControllerId, key: RecordKey, effects: &[EffectId], is_local: bool) {
+        for &effect in effects.iter().filter(|_| !is_local) {
+            self.apply_for(who, key, Spec::new(effect, who).from(who));
+        }
+    }
+
+    pub(super) fn apply_lasting_effects(&mut self, who: ControllerId, key: RecordKey, effects: &[EffectId]) {
+        for &effect in effects {
+            let Some(applied) = self.apply_for(who, key, Spec::new(effect, who).from(who)) else { continue };
+            let Some(slot) = self.st.controllers.slot(who) else { return };
+            let row = self.row(slot);
+            if row.find(applied).is_some() || row.find_queued(applied).is_some() {
+                self.edit_record(slot, key, |record| record.effects.push((applied.origin_id, applied.ordinal)));
+            }
+        }
+    }
+
+    fn remove_lasting_effects(&mut self, who: ControllerId, key: RecordKey) {
+        let Some(slot) = self.st.controllers.slot(who) else { return };
+        let Some(record) = self.record_mut(slot, key) else { return };
+        for (origin_id, ordinal) in std::mem::take(&mut record.effects).into_iter().rev() {
+            // An effect that has already ended is skipped.
+            let _ = self.remove(EffectKey { origin_id, target: who, ordinal }, None);
+        }
+    }
+}

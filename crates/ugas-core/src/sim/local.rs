@@ -1,0 +1,418 @@
+//! The local runner: the capabilities that exist on one machine only.
+//!
+//! The row of a controller is compared between the server and the owning client, so a capability that runs on one of
+//! them only cannot be state of the row. The local runner keeps such capabilities beside the sim: it reads the sim and
+//! never changes it. What its capabilities may do is limited: they trigger cues, request abilities of a controller that
+//! this machine plays, and switch or block other capabilities of the runner.
+
+mod pass;
+mod place;
+
+pub use place::{FactPlace, LocalFact, insert_local_facts};
+
+use super::Sim;
+use crate::flow::{Home, LifeEvent, View, new_record};
+use crate::query::CapabilityView;
+use crate::rules::{EntryPlace, Rules};
+use crate::state::{Block, CapabilityRecord, RecordKey, Row, Stage};
+use crate::{
+    AbilityId, AbilitySetId, CapabilityId, CapabilityStep, ControllerId, Diagnostic, NameKind, Refusal, Role, SimTime,
+    Target,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Marks the handles of sets that this machine added for itself.
+const LOCAL_HANDLE: u64 = 1 << 63;
+/// The maximum number of diagnostics that are kept.
+const MAX_DIAGNOSTICS: usize = 256;
+
+/// An ability that a capability of the local runner requests. A session runs the request like a player's input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalRequest {
+    /// The controller.
+    pub who: ControllerId,
+    /// The ability.
+    pub ability: AbilityId,
+    /// The target.
+    pub target: Target,
+}
+
+/// The local capabilities of one controller.
+#[derive(Clone, Debug, Default)]
+struct LocalActor {
+    /// Sorted by key.
+    records: Vec<LocalRecord>,
+    /// The blocks that local capabilities requested, sorted.
+    blocks: Vec<Block>,
+    /// The sets that this machine added for itself: handle and set, in the order in which they were added.
+    sets: Vec<(u64, AbilitySetId)>,
+    /// Whether the sets of the controller's document were added (`Mode: Local`).
+    has_presets: bool,
+    /// All capabilities that the row had when the runner last followed it, sorted.
+    known: Vec<RecordKey>,
+}
+
+impl LocalActor {
+    /// Returns whether nothing needs to be kept about the controller.
+    fn is_idle(&self, exists: bool) -> bool {
+        self.records.is_empty() && self.sets.is_empty() && !(self.has_presets && exists)
+    }
+}
+
+/// A capability of the runner.
+#[derive(Clone, Debug)]
+struct LocalRecord {
+    record: CapabilityRecord,
+    /// The switches of the record in the row when the runner last read them.
+    told: (bool, bool, SimTime),
+}
+
+/// Runs the capabilities that exist on this machine only; see [`Home::Local`].
+///
+/// The sessions of `ugas-net` own one. A host that uses a sim of a server or client without a session can run its own:
+/// it calls [`LocalRunner::follow`] after every change and [`LocalRunner::run`] after every frame.
+///
+/// ```
+/// use ugas_core::{CapabilityState, LocalRunner, Role, Rules, Sim, SimConfig, SimTime, SpawnSpec};
+/// use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, SetCapability, Side};
+/// let rules = Rules::builder()
+///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+///     .add(Capability::new("HealthBar"))
+///     .add(CapabilitySet::new("CS_Hero").capability(SetCapability::new("HealthBar").side(Side::AllClients)))
+///     .build()?;
+/// // A listen server: an authoritative sim with a screen.
+/// let mut sim = Sim::new(rules.clone(), SimConfig { role: Role::Authority, screen: true, ..Default::default() });
+/// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals")?]))?;
+/// sim.grant_set(hero, rules.ability_set("CS_Hero")?)?;
+/// let bar = rules.capability("HealthBar")?;
+/// assert_eq!(sim.capability_state(hero, bar)?, CapabilityState::Elsewhere);
+/// let mut runner = LocalRunner::default();
+/// runner.follow(&sim);
+/// assert_eq!(runner.capabilities(&sim, hero)[0].state, CapabilityState::Active);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LocalRunner {
+    actors: BTreeMap<ControllerId, LocalActor>,
+    /// The rules of the records.
+    rules: Option<Arc<Rules>>,
+    handles: u64,
+    /// The time of the last frame that ran.
+    last_frame: SimTime,
+    facts: Vec<LocalFact>,
+    /// Where the facts of the steps that run now belong.
+    place: FactPlace,
+    requests: Vec<LocalRequest>,
+    /// Handles of sets that a capability asked to remove.
+    leaving: Vec<u64>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl LocalRunner {
+    /// Follows the sim: starts the capabilities that run on this machine now, and ends those that no longer do.
+    pub fn follow(&mut self, sim: &Sim) {
+        if self.actors.is_empty() && sim.index.capable.is_empty() {
+            self.rules = None;
+            return;
+        }
+        self.follow_rules(sim);
+        // A standalone sim runs everything in its rows, and so does a dedicated server.
+        let runs_in_rows = match sim.config.role {
+            Role::Standalone => true,
+            Role::Authority => !sim.config.screen,
+            Role::Client => false,
+        };
+        let has_presets = |who: &ControllerId| sim.row(*who).is_ok_and(|r| !r.play().capabilities().presets.is_empty());
+        let capable = sim.index.capable.iter().copied().filter(|who| !runs_in_rows || has_presets(who));
+        let mut all: Vec<ControllerId> = self.actors.keys().copied().chain(capable).collect();
+        all.sort_unstable();
+        all.dedup();
+        for who in all {
+            self.follow_actor(sim, who);
+        }
+    }
+
+    /// Follows the sim, and then runs one frame if a frame moment has passed since the last call.
+    pub fn run(&mut self, sim: &Sim) {
+        self.follow(sim);
+        let frame = sim.config.frame.0.max(1);
+        let last = SimTime(sim.state.now.0.div_euclid(frame) * frame);
+        if last > std::mem::replace(&mut self.last_frame, last) {
+            let everyone: Vec<ControllerId> = self.actors.keys().copied().collect();
+            for who in everyone {
+                self.run_frame(sim, who);
+            }
+        }
+    }
+
+    /// Adds a capability set on this machine only, and returns its handle. This is how a machine adds sets to a
+    /// controller whose document says `Mode: Local`. The attribute sets of its data components are not added: its
+    /// capabilities wait until the controller has them.
+    ///
+    /// Returns [`Refusal::SetHeld`] if the controller already has the set.
+    ///
+    /// ```
+    /// use ugas_core::{LocalRunner, Refusal, Role, Rules, Sim, SimConfig, SpawnSpec};
+    /// use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, SetCapability};
+    /// let rules = Rules::builder()
+    ///     .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+    ///     .add(Capability::new("Steps"))
+    ///     .add(CapabilitySet::new("CS_Sound").capability(SetCapability::new("Steps")))
+    ///     .build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig { role: Role::Authority, ..Default::default() });
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals")?]))?;
+    /// let (mut runner, sound) = (LocalRunner::default(), rules.ability_set("CS_Sound")?);
+    /// let handle = runner.add_set(&sim, hero, sound)?;
+    /// assert_eq!(runner.add_set(&sim, hero, sound), Err(Refusal::SetHeld { handle }));
+    /// runner.remove_set(&sim, hero, handle)?;
+    /// assert!(sim.capabilities(hero)?.is_empty(), "the sim has no part in it");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_set(&mut self, sim: &Sim, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
+        let row = sim.row(who)?;
+        if !sim.rules.is_capability_set(set) {
+            return Err(Refusal::UnknownName { kind: NameKind::AbilitySet, id: set.0 });
+        }
+        self.follow(sim);
+        let shared = row.play().sets.iter().map(|held| (held.seq, held.set));
+        let own = self.actors.get(&who).into_iter().flat_map(|actor| actor.sets.iter().copied());
+        if let Some((handle, _)) = shared.chain(own).find(|held| held.1 == set) {
+            return Err(Refusal::SetHeld { handle });
+        }
+        self.rules = Some(sim.rules.clone());
+        let handle = self.push_set(who, set);
+        self.follow_actor(sim, who);
+        Ok(handle)
+    }
+
+    /// Removes a set that this machine added for itself. Returns [`Refusal::StaleHandle`] for any other handle.
+    pub fn remove_set(&mut self, sim: &Sim, who: ControllerId, handle: u64) -> Result<(), Refusal> {
+        self.follow(sim);
+        let actor = self.actors.get_mut(&who).ok_or(Refusal::StaleHandle)?;
+        let at = actor.sets.iter().position(|held| held.0 == handle).ok_or(Refusal::StaleHandle)?;
+        actor.sets.remove(at);
+        self.follow_actor(sim, who);
+        Ok(())
+    }
+
+    /// Returns the capabilities of a controller as this machine runs them, in the order in which they run: those of the
+    /// sim, with the states of the ones that the runner runs, and then those of the sets that this machine added.
+    pub fn capabilities(&self, sim: &Sim, who: ControllerId) -> Vec<CapabilityView> {
+        let mut all = sim.capabilities(who).unwrap_or_default();
+        let (Some(actor), Ok(slot)) = (self.actors.get(&who), sim.slot(who)) else { return all };
+        for LocalRecord { record, .. } in &actor.records {
+            let mut seen = sim.view_capability(slot, who, record);
+            let blocker = self.local_blocker(&sim.view(), who, record);
+            if let Some(block) = blocker.filter(|_| record.ticks && record.stage == Stage::Inactive && record.enabled) {
+                seen.state = crate::CapabilityState::Blocked;
+                seen.blocked_by = seen.blocked_by.or(Some((block.tag, block.source)));
+            }
+            match all.iter_mut().find(|known| (known.handle, known.position) == (seen.handle, seen.position)) {
+                Some(known) => *known = seen,
+                None => all.push(seen),
+            }
+        }
+        all
+    }
+
+    /// Returns the capability sets that this machine added to a controller for itself: handle and set.
+    pub fn sets(&self, who: ControllerId) -> &[(u64, AbilitySetId)] {
+        self.actors.get(&who).map_or(&[], |actor| &actor.sets)
+    }
+
+    /// Returns the facts since the last call; see [`insert_local_facts`].
+    pub fn take_facts(&mut self) -> Vec<LocalFact> {
+        std::mem::take(&mut self.facts)
+    }
+
+    /// Returns the abilities that capabilities requested since the last call.
+    pub fn take_requests(&mut self) -> Vec<LocalRequest> {
+        std::mem::take(&mut self.requests)
+    }
+
+    /// Returns the diagnostics since the last call, such as a request to change shared state. A request that is refused
+    /// again and again is reported once.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    fn push_set(&mut self, who: ControllerId, set: AbilitySetId) -> u64 {
+        self.handles += 1;
+        let handle = LOCAL_HANDLE | self.handles;
+        self.actors.entry(who).or_default().sets.push((handle, set));
+        handle
+    }
+
+    /// Follows new rules. A record whose entry still exists keeps its stage and state. All others end under the old
+    /// rules.
+    fn follow_rules(&mut self, sim: &Sim) {
+        let Some(past) = self.rules.replace(sim.rules.clone()).filter(|past| !Arc::ptr_eq(past, &sim.rules)) else {
+            return;
+        };
+        let everyone: Vec<ControllerId> = self.actors.keys().copied().collect();
+        for who in everyone {
+            let wanted = self.wanted(sim, who);
+            let Some(actor) = self.actors.get_mut(&who) else { continue };
+            actor.sets.retain(|held| sim.rules.is_capability_set(held.1));
+            // Entries that are the same have the same grant, set and class, and the same place among those.
+            let mut left: Vec<Option<CapabilityRecord>> = wanted.into_iter().map(Some).collect();
+            let mut ends = Vec::new();
+            for LocalRecord { record, told } in &mut actor.records {
+                let is_same = |new: &&mut Option<CapabilityRecord>| {
+                    let name = |r: &CapabilityRecord| (r.handle, r.set, r.class, r.side);
+                    new.as_ref().is_some_and(|new| name(new) == name(record))
+                };
+                match left.iter_mut().find(is_same).and_then(Option::take) {
+                    Some(new) => {
+                        (record.position, record.index) = (new.position, new.index);
+                        *told = (record.enabled, record.ticks, record.interval);
+                    }
+                    None => ends.push(record.key()),
+                }
+            }
+            self.place = FactPlace::BeforeEnd;
+            for key in ends.into_iter().rev() {
+                self.end(&View { rules: &past, ..sim.view() }, who, key, CapabilityStep::EndCapability);
+            }
+            self.place = FactPlace::Last;
+            if let Some(actor) = self.actors.get_mut(&who) {
+                actor.records.sort_by_key(|local| local.record.key());
+            }
+        }
+    }
+
+    /// Returns new records for all capabilities of a controller that the runner runs, sorted by key.
+    fn wanted(&self, sim: &Sim, who: ControllerId) -> Vec<CapabilityRecord> {
+        let Ok(row) = sim.row(who) else { return Vec::new() };
+        let view = sim.view();
+        let shared = row.play().capabilities().records.iter();
+        let shared = shared.filter(|r| view.has_behavior(r.class) && view.home_of(who, r.side) == Home::Local);
+        let mut all: Vec<CapabilityRecord> = shared.map(|r| from_row(&view, r)).collect();
+        for &(handle, set) in self.sets(who) {
+            for (position, &place) in sim.rules.entries_of(set).iter().enumerate() {
+                let key = RecordKey { handle, position: position as u16 };
+                all.extend(own_record(&view, who, place, key));
+            }
+        }
+        all
+    }
+
+    /// Starts and ends the capabilities of a controller as its sides require.
+    fn follow_actor(&mut self, sim: &Sim, who: ControllerId) {
+        self.add_presets(sim, who);
+        let held: Vec<RecordKey> = sim
+            .row(who)
+            .map_or(Vec::new(), |row| row.play().capabilities().records.iter().map(CapabilityRecord::key).collect());
+        let actor = self.actors.entry(who).or_default();
+        if sim.row(who).is_err() {
+            actor.sets.clear();
+        }
+        let wanted = self.wanted(sim, who);
+        let is_wanted = |key: RecordKey| wanted.binary_search_by_key(&key, CapabilityRecord::key).is_ok();
+        let running = self.actors.get(&who).into_iter().flat_map(|actor| actor.records.iter().rev());
+        let gone: Vec<RecordKey> = running.map(|local| local.record.key()).filter(|&key| !is_wanted(key)).collect();
+        for key in gone {
+            let is_own = key.handle & LOCAL_HANDLE != 0;
+            // The sim reports the end of a life that it started.
+            let last = if is_own { CapabilityStep::EndLife } else { CapabilityStep::EndCapability };
+            self.place = if held.binary_search(&key).is_ok() { FactPlace::Last } else { FactPlace::BeforeEnd };
+            self.end(&sim.view(), who, key, last);
+        }
+        self.start_all(sim, who, wanted);
+        self.place = FactPlace::Last;
+        self.take_switches(sim, who);
+        match self.actors.get_mut(&who) {
+            Some(actor) if held.is_empty() && actor.is_idle(sim.row(who).is_ok()) => {
+                self.actors.remove(&who);
+            }
+            Some(actor) => actor.known = held,
+            None => {}
+        }
+    }
+
+    /// Adds the sets of the controller's document (`Mode: Local`), once.
+    fn add_presets(&mut self, sim: &Sim, who: ControllerId) {
+        let presets = sim.row(who).map_or(&[][..], |row| &row.play().capabilities().presets);
+        if !presets.is_empty() && !self.actors.get(&who).is_some_and(|actor| actor.has_presets) {
+            self.actors.entry(who).or_default().has_presets = true;
+            presets.iter().for_each(|&set| {
+                self.push_set(who, set);
+            });
+        }
+    }
+
+    /// Starts the capabilities that are not running yet, in order.
+    fn start_all(&mut self, sim: &Sim, who: ControllerId, wanted: Vec<CapabilityRecord>) {
+        for record in wanted {
+            let key = record.key();
+            let Some(actor) = self.actors.get_mut(&who) else { return };
+            let Err(at) = actor.records.binary_search_by_key(&key, |local| local.record.key()) else { continue };
+            let told = (record.enabled, record.ticks, record.interval);
+            let is_known = actor.known.binary_search(&key).is_ok();
+            actor.records.insert(at, LocalRecord { record, told });
+            self.place = if is_known { FactPlace::Last } else { FactPlace::AfterStart };
+            if key.handle & LOCAL_HANDLE != 0 {
+                self.emit(sim.state.now, who, key, CapabilityStep::StartLife);
+            }
+            self.live(&sim.view(), who, key, LifeEvent::Arrive);
+            self.set_up(&sim.view(), who, key);
+        }
+    }
+
+    /// Takes over the switches of the row's record if they changed there.
+    fn take_switches(&mut self, sim: &Sim, who: ControllerId) {
+        let (Some(actor), Ok(row)) = (self.actors.get_mut(&who), sim.row(who)) else { return };
+        let now = local_now(row, sim.state.now);
+        for LocalRecord { record, told } in &mut actor.records {
+            let Some(shared) = row.play().capabilities().find(record.key()) else { continue };
+            let new = (shared.enabled, shared.ticks, shared.interval);
+            if std::mem::replace(told, new) != new {
+                if record.interval != new.2 {
+                    record.last = now;
+                }
+                (record.enabled, record.ticks, record.interval) = new;
+            }
+        }
+    }
+
+    fn record(&self, who: ControllerId, key: RecordKey) -> Option<&CapabilityRecord> {
+        let records = &self.actors.get(&who)?.records;
+        let at = records.binary_search_by_key(&key, |local| local.record.key()).ok()?;
+        Some(&records[at].record)
+    }
+
+    fn record_mut(&mut self, who: ControllerId, key: RecordKey) -> Option<&mut CapabilityRecord> {
+        let records = &mut self.actors.get_mut(&who)?.records;
+        let at = records.binary_search_by_key(&key, |local| local.record.key()).ok()?;
+        Some(&mut records[at].record)
+    }
+
+    /// Returns the records of a class on a controller.
+    fn records_of(&mut self, who: ControllerId, class: CapabilityId) -> impl Iterator<Item = &mut CapabilityRecord> {
+        let records = self.actors.get_mut(&who).into_iter().flat_map(|actor| actor.records.iter_mut());
+        records.map(|local| &mut local.record).filter(move |record| record.class == class)
+    }
+}
+
+/// Returns the record of a capability of the row, for the runner.
+fn from_row(view: &View<'_>, shared: &CapabilityRecord) -> CapabilityRecord {
+    let CapabilityRecord { enabled, ticks, interval, .. } = *shared;
+    let made = view.rules.capability_entry(shared.place());
+    let made = made.map(|entry| new_record(entry, shared.set, shared.index, shared.key()));
+    CapabilityRecord { enabled, ticks, interval, ..made.unwrap_or_else(|| shared.clone()) }
+}
+
+/// Returns the record of an entry of a set that this machine added, if it runs here.
+fn own_record(view: &View<'_>, who: ControllerId, place: EntryPlace, key: RecordKey) -> Option<CapabilityRecord> {
+    let entry = view.rules.capability_entry(place)?;
+    let runs = match view.home_of(who, entry.side) {
+        Home::Row | Home::Local => view.has_behavior(entry.class),
+        Home::Replicated | Home::Nowhere => false,
+    };
+    runs.then(|| new_record(entry, place.set, place.index, key))
+}
+
+fn local_now(row: &Row, now: SimTime) -> SimTime {
+    row.clock.local(now)
+}

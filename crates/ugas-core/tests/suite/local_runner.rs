@@ -1,0 +1,236 @@
+//! The local runner: capabilities that exist on one machine only.
+
+use crate::kit::Rng;
+use crate::kit::capability::*;
+use ugas_core::{
+    BlockSource, CapabilityState, ControllerId, FactKind, Holding, JournalPosition, LocalRunner, Op, ProxyRow, Refusal,
+    ResimulationStop, Role, Rules, Sim, SimTime, Spec, insert_local_facts,
+};
+use ugas_doc::{Capability, CapabilitySet, SetCapability, Side};
+
+/// Returns the steps of the sim and of the runner since the last call, in order.
+fn all_steps(sim: &mut Sim, runner: &mut LocalRunner) -> Vec<String> {
+    let mut facts = ugas_core::Facts::default();
+    sim.take_facts(&mut facts);
+    insert_local_facts(&runner.take_facts(), &mut facts.list, |_| {});
+    let step = |fact: &ugas_core::Fact| match fact.kind {
+        FactKind::Capability { class, step, .. } => {
+            Some(format!("{} {step:?}", sim.rules().capability_name(class).unwrap_or("?")))
+        }
+        _ => None,
+    };
+    facts.list.iter().filter_map(step).collect()
+}
+
+/// Replaces the row of a remote actor.
+fn put_proxy(client: &mut Sim, who: ControllerId, sets: &[&str], holdings: &[Holding]) -> Result<(), Refusal> {
+    let sets: Vec<_> = sets.iter().map(|set| client.rules().set(set).unwrap()).collect();
+    let at = client.now();
+    let row = ProxyRow { who, at, sets: &sets, values: &[], tags: &[], anchor: None, holdings };
+    let image = client.remote_mut().import_proxy(&row, JournalPosition::default())?;
+    client.resimulate(&image, None, &mut [ResimulationStop::at(at)])?;
+    client.keep_journal(who)
+}
+
+// covers: CAP-46
+#[test]
+fn a_capability_of_a_remote_actor_waits_for_its_data_components() {
+    let log = Log::default();
+    let entry = |class: &str| SetCapability::new(class).side(Side::AllClients);
+    let set = CapabilitySet::new("CS_Robot").data("Data").capability(entry("A")).capability(entry("B"));
+    let rules = recording(&log, &["A", "B"], set);
+    let mut client = Sim::new(rules.clone(), config(Role::Client, true));
+    let (who, mut runner) = (ControllerId(40), LocalRunner::default());
+    let held = [Holding::Set { handle: 7, set: rules.ability_set("CS_Robot").unwrap() }];
+    put_proxy(&mut client, who, &["Vitals"], &held).unwrap();
+    for _ in 0..3 {
+        frames(&mut client, 1);
+        runner.run(&client);
+        let states: Vec<_> = runner.capabilities(&client, who).iter().map(|view| view.state).collect();
+        assert_eq!(states, [CapabilityState::Waiting; 2]);
+        assert_eq!(calls(&log), [""; 0], "nothing is called before both are present");
+    }
+    put_proxy(&mut client, who, &["Vitals", "Data"], &held).unwrap();
+    frames(&mut client, 1);
+    runner.run(&client);
+    assert_eq!(calls(&log), ["A Setup", "A Activated", "B Setup", "B Activated"]);
+    frames(&mut client, 1);
+    runner.run(&client);
+    assert_eq!(calls(&log), ["A Tick", "B Tick"]);
+    put_proxy(&mut client, who, &["Vitals", "Data"], &[]).unwrap();
+    runner.follow(&client);
+    assert_eq!(calls(&log), ["B Deactivated", "B End", "A Deactivated", "A End"]);
+}
+
+#[test]
+fn a_remote_actor_with_impossible_sets_is_refused() {
+    let rules = recording(&Log::default(), &["A"], set_of("CS_Robot", &["A"]));
+    let mut client = Sim::new(rules.clone(), config(Role::Client, true));
+    let set = rules.ability_set("CS_Robot").unwrap();
+    let unknown = Holding::Set { handle: 1, set: ugas_core::AbilitySetId(99) };
+    let refused = put_proxy(&mut client, ControllerId(4), &["Vitals"], &[unknown]);
+    assert!(matches!(refused, Err(Refusal::UnknownName { .. })), "{refused:?}");
+    let max = client.config().limits.capabilities_per_controller;
+    let many: Vec<_> = (0..=max as u64).map(|handle| Holding::Set { handle, set }).collect();
+    let refused = put_proxy(&mut client, ControllerId(4), &["Vitals"], &many);
+    assert!(matches!(refused, Err(Refusal::Limit { .. })), "{refused:?}");
+    assert!(!client.exists(ControllerId(4)));
+}
+
+#[test]
+fn switches_and_shared_blocks_reach_the_capabilities_of_the_runner() {
+    let log = Log::default();
+    let entry = SetCapability::new("A").side(Side::AllClients).tag("Capability.Move.Fly");
+    let rules = recording(&log, &["A"], CapabilitySet::new("CS_Robot").capability(entry));
+    let (mut sim, who) = machine(&rules, Role::Authority, true);
+    let mut runner = LocalRunner::default();
+    add(&mut sim, who, "CS_Robot");
+    let mut frame = |sim: &mut Sim| {
+        frames(sim, 1);
+        runner.run(sim);
+        (runner.capabilities(sim, who)[0].state, calls(&log))
+    };
+    assert_eq!(
+        frame(&mut sim),
+        (CapabilityState::Active, ["A Setup", "A Activated", "A Tick"].map(str::to_owned).into())
+    );
+    enable(&mut sim, who, "A", false);
+    assert_eq!(frame(&mut sim), (CapabilityState::Disabled, vec![]));
+    enable(&mut sim, who, "A", true);
+    assert_eq!(frame(&mut sim).1, ["A Tick"]);
+    let (tag, source) = (tag_of(&sim, "Capability.Move"), BlockSource::host("Test"));
+    sim.run(Op::Block { who, tag, source }).unwrap();
+    assert_eq!(frame(&mut sim), (CapabilityState::Blocked, vec!["A Deactivated".into()]));
+    sim.run(Op::Unblock { who, tag, source }).unwrap();
+    assert_eq!(frame(&mut sim).1, ["A Activated", "A Tick"]);
+    let (capability, interval) = (class(&sim, "A"), Some(SimTime(FRAME.0 * 2)));
+    sim.run(Op::SetTick { who, capability, ticks: None, interval }).unwrap();
+    assert_eq!([0; 4].map(|_| frame(&mut sim).1.len()), [0, 0, 1, 0], "the new interval begins with the next frame");
+}
+
+/// A change of the game.
+#[derive(Clone, Debug)]
+enum Change {
+    Add(usize),
+    Remove(usize),
+    Effect(usize),
+    Clear(usize),
+    Block(usize),
+    Unblock(usize),
+    Enable(usize, bool),
+    Damage,
+    Reset,
+}
+
+const SETS: [&str; 2] = ["CS_One", "CS_Two"];
+const EFFECTS: [&str; 3] = ["GE_Go", "GE_Stop", "GE_Stun"];
+const TAGS: [&str; 3] = ["Capability", "Capability.Move", "Capability.Look"];
+const CLASSES: [&str; 4] = ["Wander", "Alert", "Bar", "Code"];
+
+fn change(rng: &mut Rng) -> Change {
+    match rng.below(18) {
+        0..3 => Change::Add(rng.below(2)),
+        3 => Change::Remove(rng.below(2)),
+        4..7 => Change::Effect(rng.below(3)),
+        7..9 => Change::Clear(rng.below(3)),
+        9..11 => Change::Block(rng.below(3)),
+        11..13 => Change::Unblock(rng.below(3)),
+        13..15 => Change::Enable(rng.below(4), rng.below(2) == 0),
+        15..17 => Change::Damage,
+        _ => Change::Reset,
+    }
+}
+
+fn game_rules() -> std::sync::Arc<Rules> {
+    let log = Log::default();
+    let entry = |class: &str, tag: &str| SetCapability::new(class).side(Side::AllClients).tag(tag);
+    let code = Probe::new("Code", &log)
+        .activate_if(|_, cx| cx.has(cx.rules().tag("State.Go").unwrap()))
+        .deactivate_if(|ticks, _| *ticks > 3)
+        .doing(|ticks, call, _| match call {
+            ugas_core::CapabilityCall::Tick { .. } => *ticks += 1,
+            ugas_core::CapabilityCall::Deactivated => *ticks = 0,
+            _ => {}
+        });
+    base()
+        .add(ugas_doc::Effect::instant("GE_Heal").set("Health", 100.0))
+        .add(Capability::new("Wander").query("State.Go").blocks("Capability.Look"))
+        .add(Capability::new("Alert").when("Health < 98").until("Health < 95"))
+        .add(Capability::new("Bar"))
+        .add(
+            CapabilitySet::new("CS_One")
+                .capability(entry("Wander", "Capability.Move"))
+                .capability(entry("Alert", "Capability.Look")),
+        )
+        .add(
+            CapabilitySet::new("CS_Two")
+                .capability(entry("Bar", "Capability.Look").interval(0.25))
+                .capability(entry("Code", "Capability.Move.Fly").blocked_by("State.Stunned")),
+        )
+        .capability_code("Code", code)
+        .build()
+        .unwrap()
+}
+
+fn make(sim: &mut Sim, who: ControllerId, change: &Change, handles: &mut [Option<u64>; 2]) {
+    let (source, effect) = (BlockSource::host("Test"), |sim: &Sim, name: &str| sim.rules().effect(name).unwrap());
+    match *change {
+        Change::Add(set) => {
+            let granted = sim.grant_set(who, cap_set(sim, SETS[set]));
+            handles[set] = granted.ok().or(handles[set]);
+        }
+        Change::Remove(set) => {
+            if let Some(handle) = handles[set].take() {
+                sim.run(Op::RevokeSet { who, handle }).unwrap();
+            }
+        }
+        Change::Effect(at) => {
+            sim.apply(&Spec::new(effect(sim, EFFECTS[at]), who)).unwrap();
+        }
+        Change::Clear(at) => {
+            let filter = ugas_core::EffectFilter { effect: Some(effect(sim, EFFECTS[at])), ..Default::default() };
+            sim.run(Op::RemoveMatching { who, filter }).unwrap();
+        }
+        Change::Block(tag) => drop(sim.run(Op::Block { who, tag: tag_of(sim, TAGS[tag]), source })),
+        Change::Unblock(tag) => drop(sim.run(Op::Unblock { who, tag: tag_of(sim, TAGS[tag]), source })),
+        Change::Enable(at, on) => drop(sim.run(Op::Enable { who, capability: class(sim, CLASSES[at]), on })),
+        Change::Damage => drop(sim.apply(&Spec::new(effect(sim, "GE_Mark"), who))),
+        Change::Reset => drop(sim.apply(&Spec::new(effect(sim, "GE_Heal"), who))),
+    }
+}
+
+#[test]
+fn the_runner_of_a_listen_server_does_what_a_standalone_sim_does() {
+    let rules = game_rules();
+    let mut steps_seen = 0;
+    for seed in 0..200 {
+        let rng = &mut Rng(seed);
+        let (mut alone, who) = machine(&rules, Role::Standalone, true);
+        let (mut server, _) = machine(&rules, Role::Authority, true);
+        let mut runner = LocalRunner::default();
+        let (mut of_alone, mut of_server) = ([None; 2], [None; 2]);
+        for moment in 0..40 {
+            for _ in 0..rng.below(4) {
+                let change = change(rng);
+                make(&mut alone, who, &change, &mut of_alone);
+                make(&mut server, who, &change, &mut of_server);
+                runner.follow(&server);
+            }
+            for _ in 0..=rng.below(3) {
+                frames(&mut alone, 1);
+                frames(&mut server, 1);
+                runner.run(&server);
+            }
+            let expected = steps(&mut alone);
+            steps_seen += expected.len();
+            assert_eq!(all_steps(&mut server, &mut runner), expected, "seed {seed}, moment {moment}");
+            let states = |views: Vec<ugas_core::CapabilityView>| {
+                views.iter().map(|view| (view.class, view.state)).collect::<Vec<_>>()
+            };
+            let expected = states(alone.capabilities(who).unwrap());
+            assert_eq!(states(runner.capabilities(&server, who)), expected, "seed {seed}, moment {moment}");
+        }
+        assert!(runner.take_diagnostics().is_empty());
+    }
+    assert!(steps_seen > 5000, "{steps_seen}");
+}
