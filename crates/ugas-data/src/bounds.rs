@@ -16,7 +16,7 @@ pub(crate) enum Bound {
 }
 
 /// The kind, the path to the value (`[]` is every entry of a list) and the bound.
-pub(crate) const BOUNDS: [(Kind, &str, Bound); 19] = [
+pub(crate) const BOUNDS: [(Kind, &str, Bound); 21] = [
     (Kind::Effect, "Area.HalfAngleDeg", Bound::Within(0.0, 180.0)),
     (Kind::Effect, "Area.MaxTargets", Bound::Least(1.0)),
     (Kind::Effect, "GrantedAbilities.[].Level", Bound::Least(1.0)),
@@ -24,6 +24,8 @@ pub(crate) const BOUNDS: [(Kind, &str, Bound); 19] = [
     (Kind::Controller, "ActiveEffects.[].Level", Bound::Least(1.0)),
     (Kind::Controller, "ActiveEffects.[].Stacks", Bound::Least(1.0)),
     (Kind::AbilitySet, "Abilities.[].Level", Bound::Least(1.0)),
+    (Kind::AbilitySet, "Capabilities.[].TickInterval", Bound::Least(0.0)),
+    (Kind::CapabilitySet, "Capabilities.[].TickInterval", Bound::Least(0.0)),
     (Kind::InputAction, "TapThreshold", Bound::Least(0.0)),
     (Kind::InputAction, "DoubleTapWindow", Bound::Least(0.0)),
     (Kind::InputActionSet, "Actions", Bound::NotEmpty),

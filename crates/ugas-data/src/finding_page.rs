@@ -84,9 +84,11 @@ static PAGES: &[FindingPage] = &[
     page("bad-absorb", "`Absorb.Before` names the attribute itself.", "Name the attribute that the shield protects."),
     page(
         "bad-cast",
-        "A field of `Cast` is out of range, or `Cast.MaxRange` has no effect.",
+        "A field of `Cast` is out of range, or `Cast.MaxRange` or `Cast.TickData` has no effect.",
         "Write a `Length` of at least 0 seconds and at least one tick. `Cast.MaxRange` must be at least the ability's \
-         `MaxRange`, and needs `OnTargetLost: Cancel` or `Complete`.",
+         `MaxRange`, and needs `OnTargetLost: Cancel` or `Complete`. `TickData: Required` needs \
+         `NetExecutionPolicy: LocalPredicted` and a `SetTarget` task in `OnPredictedTick`, so that the client sends \
+         a target in each tick.",
     ),
     page(
         "bad-charges",
@@ -154,10 +156,22 @@ static PAGES: &[FindingPage] = &[
     ),
     page("bad-range", "`MaxRange` is negative or not finite.", "Write a number of at least 0."),
     page(
+        "bad-resource",
+        "A resource, or a resource of a controller, has unsuitable bounds.",
+        "Write `Min` not above `Max`, a stat such as `Stat.MaxMana` in `MaxStat` and `MinStat`, and `Max` beside \
+         `MaxStat`. A controller may set a bound only if the resource has it and it follows no stat of the controller.",
+    ),
+    page(
         "bad-rule",
         "A combat rule names an unknown value in `On`, or has a field that does not fit this value.",
-        "Correct the name in `On`, or change the field that the message names. A rule has either `Modify` or \
-         `Restrict: true`; `AbilityUse`, `Interrupt` and `BuffApplied` take only `Restrict: true`.",
+        "Correct the name in `On`, or change the field that the message names. A rule has one of `Modify`, \
+         `Restrict: true` and `Function`; `AbilityUse`, `Interrupt` and `BuffApplied` do not take `Modify`.",
+    ),
+    page(
+        "bad-set",
+        "A capability set contains an ability set, contains itself, or nests other sets too deep.",
+        "List only capability sets under `Sets`. Remove the set that leads back to itself, or list the contained sets \
+         directly.",
     ),
     page(
         "bad-stat",
@@ -191,6 +205,11 @@ static PAGES: &[FindingPage] = &[
         "A trigger has no form, several forms, or a field that does not fit its form.",
         "Write exactly one form. `Attribute` needs either `Below` or `Above`, and `Died` needs \
          `CastableWhileDead: true` in the ability.",
+    ),
+    page(
+        "capability-effect",
+        "A field of a capability names an effect with another duration policy than the field needs.",
+        "Use Infinite effects under `Effects`, and Instant effects under `OnActivated`, `OnDeactivated` and `OnTick`.",
     ),
     page(
         "chance-on-commit",
@@ -332,7 +351,7 @@ static PAGES: &[FindingPage] = &[
         "Declare the tag in a document of kind `gameplay_tag`, or correct the spelling.",
     ),
     undefined!("unknown-ability", "an ability"),
-    undefined!("unknown-ability-set", "an ability set"),
+    undefined!("unknown-ability-set", "an ability set or capability set"),
     page(
         "unknown-attribute",
         "A document refers to an attribute that no attribute set defines.",
@@ -342,6 +361,11 @@ static PAGES: &[FindingPage] = &[
         "unknown-calculation",
         "A document refers to a calculation that neither a document nor host code provides.",
         "Correct the spelling, write a `calculation` document, or list it in pack.yaml under `Host.Calculations`.",
+    ),
+    page(
+        "unknown-capability",
+        "A set lists a capability that neither a document nor host code provides.",
+        "Correct the spelling, write a `capability` document, or list the class in pack.yaml under `Host.Capabilities`.",
     ),
     page(
         "unknown-controller",

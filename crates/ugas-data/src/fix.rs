@@ -201,12 +201,14 @@ impl IntendedTree<'_> {
         }
         match (&a.value, &b.value) {
             (NodeValue::Map(from), NodeValue::Map(to)) => {
-                let (mut kept, mut to) = (from.iter().filter(|e| !self.removed(e.span)), to.iter());
+                let to: Vec<&Entry> = to.iter().filter(|t| !self.added(a.span, t.span, t.value.span)).collect();
+                let (mut kept, mut to) = (from.iter().filter(|e| !self.removed(e.span)), to.into_iter());
                 let pair = |e: &Entry, t: &Entry| self.key(e.span, t.span) && self.matches(&e.value, &t.value);
                 kept.all(|e| to.next().is_some_and(|t| pair(e, t))) && to.next().is_none()
             }
             (NodeValue::List(from), NodeValue::List(to)) => {
-                let (mut kept, mut to) = (from.iter().filter(|n| !self.removed(n.span)), to.iter());
+                let to: Vec<&Node> = to.iter().filter(|t| !self.added(a.span, t.span, t.span)).collect();
+                let (mut kept, mut to) = (from.iter().filter(|n| !self.removed(n.span)), to.into_iter());
                 kept.all(|n| to.next().is_some_and(|t| self.matches(n, t))) && to.next().is_none()
             }
             // An edit must not change the type of a value.
@@ -228,6 +230,14 @@ impl IntendedTree<'_> {
     /// Returns whether an edit removes a span.
     fn removed(&self, span: Span) -> bool {
         self.about(span).iter().any(|e| e.span.start <= span.start && span.end <= e.span.end && e.text.is_empty())
+    }
+
+    /// Returns whether the part of the new text from `first` to `last` is what an edit inserts into the old node `within`.
+    fn added(&self, within: Span, first: Span, last: Span) -> bool {
+        let inserts = self.about(within).iter().filter(|e| e.span.start == e.span.end);
+        let part = Span { start: first.start, end: last.end };
+        let mut texts = inserts.map(|e| e.text.trim_matches([',', ' ', '-', '\n']));
+        part.of(self.after).is_some_and(|part| texts.any(|text| text == part))
     }
 
     /// Returns whether a key or a scalar has the edited text.

@@ -2,7 +2,7 @@
 
 use crate::HostNames;
 use std::collections::BTreeSet;
-use ugas_core::{CustomTask, HookReads, Progression, RulesBuilder, TaskCx};
+use ugas_core::{CombatChange, CustomTask, HookReads, Progression, RulesBuilder, TaskCx};
 
 /// A task that completes immediately.
 struct Done;
@@ -16,8 +16,8 @@ impl CustomTask for Done {
 }
 
 impl HostNames {
-    /// Registers a placeholder for each name: calculations return 0, tasks complete immediately, and hooks allow
-    /// everything.
+    /// Registers a placeholder for each name: calculations return 0, tasks complete immediately, hooks allow everything,
+    /// and functions of combat rules and capabilities do nothing.
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -34,8 +34,12 @@ impl HostNames {
             builder = builder.task(name, Done);
         }
         for name in &self.hooks {
-            // A name may be used as a requirement of effects or as a hook of abilities.
+            // A name may be used as a requirement of effects, as a hook of abilities or as a function of combat rules.
             builder = builder.requirement(name, |_| true).can_activate(name, HookReads::Owner, |_| true);
+            builder = builder.combat_fn(name, [], |_| CombatChange::None);
+        }
+        for name in &self.capabilities {
+            builder = builder.announce_capability(name);
         }
         builder
     }

@@ -7,9 +7,7 @@ use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
 /// The kinds of the specification that this release does not support, in alphabetical order, with the reason.
-pub const UNSUPPORTED_KINDS: [(&str, &str); 8] = [
-    ("capability", "the runtime does not grant capabilities"),
-    ("capability_set", "the runtime does not grant capabilities"),
+pub const UNSUPPORTED_KINDS: [(&str, &str); 6] = [
     ("chooser", "the runtime does not evaluate choosers"),
     ("combo_graph", "the runtime does not play combos"),
     ("hitbox_set", "the runtime does not test hitboxes"),
@@ -193,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_unsupported_kind_is_neither_suggested_nor_listed() {
-        let tree = &crate::read_trees("a.yaml", "Kind: capabilty").unwrap()[0];
+        let tree = &crate::read_trees("a.yaml", "Kind: movset").unwrap()[0];
         let error = kind_of("a.yaml", tree).unwrap_err();
         assert_eq!(error.help, None);
         assert!(UNSUPPORTED_KINDS.iter().all(|(k, _)| !error.message.contains(k)), "{error}");

@@ -59,6 +59,7 @@ mod scene;
 #[cfg(feature = "schema")]
 mod schema;
 mod spelling;
+mod stat_rule;
 mod symbol;
 mod tables;
 mod tree;

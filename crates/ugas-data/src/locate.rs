@@ -8,6 +8,7 @@ use crate::names::{Space, written_column};
 use crate::parse::parse;
 use crate::patch::{PatchPath, nested};
 use crate::project::{Source, SourceDoc};
+use crate::stat_rule;
 use crate::symbol::{Mention, mentions};
 use crate::{Node, Span};
 use std::collections::BTreeSet;
@@ -57,7 +58,12 @@ pub(crate) fn diagnostic_of(
 ) -> Diagnostic {
     let parts = IssueText::of(issue, space);
     let found = find(&parts.message, &doc.tree, names, &source.text);
-    parts.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
+    let fix = (issue.code == "stat-by-rule").then(|| stat_rule::fix(&parts.message, &doc.tree, &source.text)).flatten();
+    let finding = parts.at(source.name.clone(), found, |finding, span| source.mark(finding, span));
+    match fix {
+        Some((title, edits)) => finding.fix(title, edits),
+        None => finding,
+    }
 }
 
 /// Returns the finding for an issue about a value that a patch set; `None` for other issues.
@@ -164,6 +170,9 @@ impl<'i> IssueText<'i> {
         }
         if issue.code == "unknown-hook" {
             diagnostic.help.get_or_insert(host_help("Hooks"));
+        }
+        if issue.code == "unknown-capability" {
+            diagnostic.help.get_or_insert(host_help("Capabilities"));
         }
         if issue.code == "unknown-task" {
             diagnostic.help.get_or_insert(host_help("Tasks"));

@@ -220,9 +220,17 @@ fn spaces(project: &Project, files: &[Vec<DocNames>]) -> Vec<Option<Arc<Space>>>
         for d in docs {
             for m in d.mentions.iter().filter(|m| m.definition) {
                 own.insert((m.kind, m.name.clone()));
-                // A standalone attribute is also an attribute set of the same name.
-                if d.kind == Some(Kind::Attribute) {
+                // A standalone attribute and a resource are also attribute sets of the same name.
+                if let Some(Kind::Attribute | Kind::Resource) = d.kind {
                     own.insert((SymbolKind::AttributeSet, m.name.clone()));
+                }
+                if d.kind == Some(Kind::Resource) {
+                    own.extend(["Max", "Min"].map(|bound| (SymbolKind::Attribute, format!("{bound}{}", m.name))));
+                }
+                // Ability sets and capability sets share their names, and a field for one accepts the other.
+                if matches!(d.kind, Some(Kind::AbilitySet | Kind::CapabilitySet)) {
+                    own.insert((SymbolKind::AbilitySet, m.name.clone()));
+                    own.insert((SymbolKind::CapabilitySet, m.name.clone()));
                 }
             }
         }

@@ -10,6 +10,7 @@ use crate::resolve::COMPARISONS;
 use crate::spelling::nearest;
 use crate::symbol::{Mention, SymbolKind};
 use crate::{Node, Span};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{Doc, Effect};
 
@@ -27,7 +28,7 @@ struct EffectPlaceholders<'p> {
 /// The names that the texts of a document set may use.
 struct Known<'p> {
     effects: BTreeMap<&'p str, EffectPlaceholders<'p>>,
-    attributes: BTreeSet<&'p str>,
+    attributes: BTreeSet<Cow<'p, str>>,
 }
 
 /// Reports unknown placeholders in the own files of a document set.
@@ -72,7 +73,14 @@ impl<'p> Known<'p> {
             }
         }
         let mut known = Known { effects: BTreeMap::new(), attributes: BTreeSet::new() };
-        known.attributes.extend(docs().flat_map(Doc::attributes).map(|a| a.name.as_str()));
+        known.attributes.extend(docs().flat_map(Doc::attributes).map(|a| Cow::Borrowed(a.name.as_str())));
+        for doc in docs() {
+            if let Doc::Resource(resource) = doc {
+                known.attributes.extend(resource.attribute_set().attributes.into_iter().map(|a| Cow::Owned(a.name)));
+            } else if let Doc::StatTable(table) = doc {
+                known.attributes.extend(table.stats.iter().map(|s| Cow::Borrowed(s.attribute_name())));
+            }
+        }
         for doc in docs() {
             if let Doc::Effect(e) = doc {
                 known.effects.insert(&e.name, effect_placeholders(e, &results, &known.attributes));
@@ -86,7 +94,7 @@ impl<'p> Known<'p> {
             if self.attributes.contains(m.name.as_str()) {
                 return None;
             }
-            let words = self.attributes.iter().copied().chain(["Level"]);
+            let words = self.attributes.iter().map(|a| &**a).chain(["Level"]);
             let message = format!("{of}{TEXT}: {{{}}} is neither an attribute nor Level", m.name);
             return Some(by.finding(message, m.span, &m.name, words));
         }
@@ -111,7 +119,7 @@ impl<'p> Known<'p> {
 fn effect_placeholders<'p>(
     e: &'p Effect,
     results: &BTreeMap<&'p str, Vec<&'p str>>,
-    attributes: &BTreeSet<&'p str>,
+    attributes: &BTreeSet<Cow<'p, str>>,
 ) -> EffectPlaceholders<'p> {
     let mut effect_placeholders = EffectPlaceholders::default();
     for m in &e.modifiers {

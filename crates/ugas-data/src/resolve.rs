@@ -7,7 +7,7 @@ use crate::project::{DocSet, Project, Source};
 use crate::spelling::nearest;
 use crate::symbol::{Mention, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
-use ugas_doc::Kind;
+use ugas_doc::{Kind, Resource};
 
 /// The maximum number of name comparisons for suggestions.
 pub(crate) const COMPARISONS: usize = 1 << 20;
@@ -24,6 +24,11 @@ pub(crate) fn check(project: &Project, set: &DocSet, names: &Names) -> Vec<Diagn
             // The rules builder reports the tags that rules use.
             if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) {
                 defined.entry(m.kind).or_default().insert(m.name.clone());
+            }
+            if m.definition && kind == Kind::Resource {
+                let resource = Resource::new(m.name.as_str(), 0.0);
+                let bounds = ["Max", "Min"].map(|bound| resource.bound_name(bound));
+                defined.entry(SymbolKind::Attribute).or_default().extend(bounds);
             }
         }
     }

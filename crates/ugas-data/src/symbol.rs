@@ -103,8 +103,8 @@ enum KeyContent {
 
 use KeyContent::{Expression, Name, NoName, Prose, Query};
 use SymbolKind::{
-    Ability, AbilitySet, Attribute, AttributeSet, Calculation, Controller, Curve, Effect, InputAction, InputActionSet,
-    InputModifier, Scene, StatTable, Tag,
+    Ability, AbilitySet, Attribute, AttributeSet, Calculation, Capability, CapabilitySet, Controller, Curve, Effect,
+    InputAction, InputActionSet, InputModifier, Scene, StatTable, Tag,
 };
 
 /// Keys that contain names in every kind. Keys with different meanings are below.
@@ -196,6 +196,23 @@ const IN_KIND: &[(Kind, &str, KeyContent)] = &[
     (Kind::Effect, "Abilities", Name(Ability)),
     (Kind::AbilitySet, "Effects", Name(Effect)),
     (Kind::AbilitySet, "AttributeSets", Name(AttributeSet)),
+    // The entries of `Capabilities`.
+    (Kind::AbilitySet, "Class", Name(Capability)),
+    (Kind::AbilitySet, "Tags", Name(Tag)),
+    (Kind::AbilitySet, "BlockedBy", Query),
+    (Kind::Capability, "Until", Expression),
+    (Kind::Capability, "Effects", Name(Effect)),
+    (Kind::Capability, "OnActivated", Name(Effect)),
+    (Kind::Capability, "OnDeactivated", Name(Effect)),
+    (Kind::Capability, "OnTick", Name(Effect)),
+    (Kind::Capability, "Block", Name(Tag)),
+    (Kind::CapabilitySet, "Sets", Name(CapabilitySet)),
+    (Kind::CapabilitySet, "DataComponents", Name(AttributeSet)),
+    (Kind::CapabilitySet, "Class", Name(Capability)),
+    (Kind::CapabilitySet, "Tags", Name(Tag)),
+    (Kind::CapabilitySet, "BlockedBy", Query),
+    // `Capabilities.Sets`.
+    (Kind::Controller, "Sets", Name(CapabilitySet)),
     (Kind::AttributeSet, "Min", Name(Attribute)),
     (Kind::AttributeSet, "Max", Name(Attribute)),
     (Kind::AttributeSet, "Before", Name(Attribute)),
@@ -206,6 +223,12 @@ const IN_KIND: &[(Kind, &str, KeyContent)] = &[
     (Kind::StatTable, "Tag", NoName),
     (Kind::StatTable, "Abilities", Name(Ability)),
     (Kind::Controller, "Stats", Name(StatTable)),
+    // A resource is an attribute with its bounds.
+    (Kind::Controller, "Resource", Name(Attribute)),
+    (Kind::Resource, "MaxStat", Name(Attribute)),
+    (Kind::Resource, "MinStat", Name(Attribute)),
+    (Kind::Resource, "Effects", Name(Effect)),
+    (Kind::Resource, "OnChanged", Name(Effect)),
     (Kind::Calculation, "Value", Expression),
     (Kind::InputActionSet, "Actions", Name(InputAction)),
     (Kind::InputMapping, "Action", Name(InputAction)),
@@ -225,7 +248,8 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
     };
     if let (Some(what), Some(defined)) = (symbol_kind(kind), kind.defines()) {
         let at = defined.key.split('.').try_fold(tree, |node, step| node.get(step));
-        define(&mut found, what, at);
+        // A resource is referred to as its attribute.
+        define(&mut found, if kind == Kind::Resource { Attribute } else { what }, at);
     }
     let list = |key: &str| tree.get(key).map_or(&[][..], Node::items);
     if kind == Kind::TagRegistry {

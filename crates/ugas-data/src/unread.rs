@@ -28,10 +28,11 @@ impl Unread {
     pub(crate) fn may_explain(&self, finding: &Diagnostic) -> bool {
         let kinds: &[Kind] = match finding.id.as_str() {
             "undeclared-tag" => &[Kind::TagRegistry],
-            "unknown-set" => &[Kind::Attribute, Kind::AttributeSet, Kind::StatTable],
+            "unknown-set" => &[Kind::Attribute, Kind::AttributeSet, Kind::StatTable, Kind::Resource],
             "unknown-effect" => &[Kind::Effect],
             "unknown-ability" => &[Kind::Ability],
-            "unknown-ability-set" => &[Kind::AbilitySet],
+            "unknown-ability-set" => &[Kind::AbilitySet, Kind::CapabilitySet],
+            "unknown-capability" => &[Kind::Capability],
             "unknown-curve" => &[Kind::Curve],
             "unknown-calculation" => &[Kind::Calculation],
             "unknown-input-action" => &[Kind::InputAction],
@@ -43,7 +44,7 @@ impl Unread {
             // A patch may be of any kind.
             "unknown-target" => return self.any || !self.kinds.is_empty(),
             _ if finding.message.contains("unknown attribute") => {
-                &[Kind::Attribute, Kind::AttributeSet, Kind::StatTable]
+                &[Kind::Attribute, Kind::AttributeSet, Kind::StatTable, Kind::Resource]
             }
             _ if finding.message.contains("unknown curve") => &[Kind::Curve],
             _ => return false,

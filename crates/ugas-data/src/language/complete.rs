@@ -166,6 +166,10 @@ fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String,
         let host = super::host_calculations(project, &set);
         names.extend(host.map(|name| (name.clone(), "calculation of host code".to_owned())));
     }
+    if wanted.kind == SymbolKind::Capability {
+        let host = super::host_capabilities(project, &set);
+        names.extend(host.map(|name| (name.clone(), "capability of host code".to_owned())));
+    }
     names
 }
 

@@ -1,7 +1,7 @@
 //! Hover texts. To compute the value of an attribute, the controllers of the document set are spawned in a sim.
 
 use super::summary::{attribute, loaded, tooltip};
-use super::{host_calculations, name_at, number, set_of};
+use super::{host_calculations, host_capabilities, name_at, number, set_of};
 use crate::{DocSet, Loaded, Mention, Project, Span, SymbolKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -80,9 +80,12 @@ fn of_attribute(project: &Project, set: &DocSet, docs: &[Loaded], name: &str, on
     let definition = docs.iter().find_map(|l| attribute(&l.doc, name).map(|a| (a, &l.doc)));
     if let Some((a, doc)) = definition {
         let value = a.default_base_value.map(|v| format!(" {}", number(v))).unwrap_or_default();
-        let is_set = matches!(doc, Doc::AttributeSet(_) | Doc::StatTable(_));
+        let is_set = matches!(doc, Doc::AttributeSet(_) | Doc::StatTable(_))
+            || matches!(doc, Doc::Resource(resource) if resource.name != name);
         let home = if is_set { format!(" of `{}`", doc.name()) } else { String::new() };
-        let what = if matches!(doc, Doc::StatTable(_)) { "stat" } else { "attribute" };
+        let is_resource = matches!(doc, Doc::Resource(resource) if resource.name == name);
+        let what = if is_resource { "resource" } else { "attribute" };
+        let what = if matches!(doc, Doc::StatTable(_)) { "stat" } else { what };
         if parts.is_empty() {
             parts.push(format!("**{name}{value}** by default"));
         }
@@ -124,7 +127,9 @@ fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
             }
         }
         None if found.kind == SymbolKind::Calculation
-            && host_calculations(project, set).any(|name| *name == found.name) =>
+            && host_calculations(project, set).any(|name| *name == found.name)
+            || found.kind == SymbolKind::Capability
+                && host_capabilities(project, set).any(|name| *name == found.name) =>
         {
             parts.push("provided by host code".to_owned());
         }

@@ -36,6 +36,12 @@ fn host_calculations<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator
     files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.calculations.iter())
 }
 
+/// Returns the capability classes that host code provides to a document set.
+fn host_capabilities<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p String> {
+    let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
+    files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.capabilities.iter())
+}
+
 /// Formats a number with at least one decimal: `18.0`.
 fn number(value: f64) -> String {
     // Rounds values such as 17.999999999999996.

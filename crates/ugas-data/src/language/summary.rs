@@ -61,10 +61,13 @@ pub(super) fn tooltips_of_owners(
     controllers.iter().filter_map(fill).take(MOST).collect()
 }
 
-/// Returns the attribute of a name; a stat is an attribute.
+/// Returns the attribute of a name; a stat is an attribute, and so are a resource and its bounds.
 pub(super) fn attribute(doc: &Doc, name: &str) -> Option<Attribute> {
     if let Doc::StatTable(table) = doc {
         return table.stats.iter().find(|s| s.attribute_name() == name).map(Stat::attribute);
+    }
+    if let Doc::Resource(resource) = doc {
+        return resource.attribute_set().attributes.into_iter().find(|a| a.name == name);
     }
     doc.attributes().iter().find(|a| a.name == name).cloned()
 }

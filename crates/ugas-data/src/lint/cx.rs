@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::Rules;
-use ugas_doc::{Attribute, Doc, DocumentKind, DurationPolicy, Effect};
+use ugas_doc::{AbilitySet, Attribute, CapabilitySet, Doc, DocumentKind, DurationPolicy, Effect, SetCapability};
 
 /// A document of the document set.
 pub(crate) struct LintDoc<'p> {
@@ -55,6 +55,14 @@ impl LintDoc<'_> {
             walk(&e.value, &mut found);
         });
         found
+    }
+
+    /// Returns the entries of `Capabilities` of a set.
+    pub(crate) fn capability_entries(&self) -> impl Iterator<Item = (&Node, &SetCapability)> {
+        let of_abilities = AbilitySet::of(self.doc).map(|set| &set.capabilities[..]);
+        let list = of_abilities.or_else(|| CapabilitySet::of(self.doc).map(|set| &set.capabilities[..]));
+        let list = list.unwrap_or_default();
+        self.tree.get("Capabilities").map_or(&[][..], Node::items).iter().zip(list)
     }
 
     /// Returns the nodes of an ability that name an effect it applies.

@@ -6,7 +6,9 @@
 
 mod ability_never_granted;
 mod allow;
+mod blocked_but_never_ticks;
 mod cancel_both_ways;
+mod capability_never_active;
 mod channel_below_minus_one;
 mod channel_on_non_multiply;
 mod contradictory_tags;
@@ -17,6 +19,7 @@ mod cx;
 mod death_by_threshold;
 mod double_bound_input;
 mod effect_cycle;
+mod effects_on_a_local_side;
 mod host_data;
 mod infinite_never_removed;
 mod instant_with_granted_tags;
@@ -26,9 +29,11 @@ mod period_below_frame;
 mod period_beyond_duration;
 mod predicted_authoritative_only;
 mod reserved_prefix;
+mod resource_without_maximum;
 mod same_priority_overrides;
 mod schema_main;
 mod schema_missing;
+mod stat_fixed_and_modified;
 mod tag_depth;
 mod tag_never_granted;
 mod task_without_timeline;
@@ -116,7 +121,9 @@ pub fn lint_rule(id: &str) -> Option<&'static Rule> {
 
 static RULES: &[&Rule] = &[
     &ability_never_granted::RULE,
+    &blocked_but_never_ticks::RULE,
     &cancel_both_ways::RULE,
+    &capability_never_active::RULE,
     &channel_below_minus_one::RULE,
     &channel_on_non_multiply::RULE,
     &contradictory_tags::RULE,
@@ -126,6 +133,7 @@ static RULES: &[&Rule] = &[
     &death_by_threshold::RULE,
     &double_bound_input::RULE,
     &effect_cycle::RULE,
+    &effects_on_a_local_side::RULE,
     &host_data::RULE,
     &infinite_never_removed::RULE,
     &instant_with_granted_tags::RULE,
@@ -135,9 +143,11 @@ static RULES: &[&Rule] = &[
     &period_beyond_duration::RULE,
     &predicted_authoritative_only::RULE,
     &reserved_prefix::RULE,
+    &resource_without_maximum::RULE,
     &same_priority_overrides::RULE,
     &schema_main::RULE,
     &schema_missing::RULE,
+    &stat_fixed_and_modified::RULE,
     &tag_depth::RULE,
     &tag_never_granted::RULE,
     &task_without_timeline::RULE,

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: true,
     summary: "a name without the prefix that the specification uses for its kind",
-    why: "The prefix shows the kind of a definition: `GE_` an effect, `GA_` an ability, `AS_` an ability set, `TL_` a \
-timeline. Attributes start with a capital letter, which distinguishes them from the keywords of expressions.",
+    why: "The prefix shows the kind of a definition: `GE_` an effect, `GA_` an ability, `AS_` an ability set, `CS_` a \
+capability set, `TL_` a timeline. Attributes start with a capital letter, which distinguishes them from the keywords of expressions.",
     example: "Kind: gameplay_effect\nName: Fireball",
     fix: "Rename the definition and its references. In the example, write `GE_Fireball`.",
     check: CheckedBy::Lint(check),

@@ -259,14 +259,14 @@ fn a_document_must_name_one_valid_kind() {
 
 #[test]
 fn unsupported_kinds_are_errors_with_a_reason() {
-    let text = "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# one more\nKind: capability\n";
+    let text = "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# one more\nKind: moveset\n";
     let errors = read_str("mixed.yaml", text).unwrap_err();
     let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         messages,
         [
             "mixed.yaml:1:7: kind rotation is not supported yet: the runtime does not run rotations",
-            "mixed.yaml:8:7: kind capability is not supported yet: the runtime does not grant capabilities"
+            "mixed.yaml:8:7: kind moveset is not supported yet: the runtime does not play movesets"
         ]
     );
     assert!(errors.iter().all(|e| e.code == Code::UnsupportedKind));

@@ -15,7 +15,7 @@ use ugas_data::{Node, NodeValue, Project, REFERENCE_EXAMPLES, Severity, schemas}
 type Field = (String, String);
 
 /// Texts to put in the place of others: names of every kind, tags, expressions and times.
-const TEXTS: [&str; 25] = [
+const TEXTS: [&str; 26] = [
     "Other.One",
     "GE_Soot",
     "GE_Explosion",
@@ -31,6 +31,7 @@ const TEXTS: [&str; 25] = [
     "Combat",
     "C_Other",
     "Calc_Host",
+    "FlyCamera",
     "IsNight",
     "HasAmmunition",
     "EndAbility",
@@ -55,14 +56,18 @@ const TAGS_OF_HOST_DATA: [(&str, &str); 1] = [("Placement", "StartupTags")];
 
 /// Fields of which another value alone is an error: they name what other documents refer to, or they choose which other
 /// fields must be there.
-const DECIDING: [(&str, &str); 13] = [
+const DECIDING: [(&str, &str); 17] = [
     ("ability_set", "Name"),
     ("attribute_set", "Name"),
     ("calculation", "Name"),
+    ("capability", "Name"),
+    ("capability_set", "Name"),
     ("curve", "Name"),
     ("gameplay_ability", "Name"),
     ("gameplay_effect", "Name"),
+    ("resource", "Name"),
     ("stat_table", "Name"),
+    ("ResourceValues", "Resource"),
     ("Actor", "ActorID"),
     ("patch", "TargetKind"),
     ("CombatRule", "Restrict"),

@@ -309,3 +309,34 @@ fn a_rename_changes_the_scenarios_that_use_the_pack() {
     let wanted = scenario.replace("{Level: 3}", "{Rank: 3}").replace("Hero.Level", "Hero.Rank");
     assert_eq!(renamed("Level", "Rank"), wanted.replace("Attribute: Level", "Attribute: Rank"));
 }
+
+const ROBOT: &str = "Kind: capability\nName: Regen\nQuery: \"!State.Hurt\"\nWhen: Health < 30\n---\n\
+                     Kind: capability_set\nName: CS_Robot\nCapabilities: [{Class: Regen}, {Class: FlyMove}]\n---\n\
+                     Kind: capability_set\nName: CS_Hero\nSets: [CS_Robot]\n";
+
+#[test]
+fn classes_and_sets_of_capabilities_are_completed_hovered_and_renamed() {
+    let with = |text: &str| in_world(&format!("{ROBOT}---\n{text}"));
+    assert_eq!(with("Kind: capability_set\nName: CS_It\nSets: [|]\n"), ["CS_Hero", "CS_It", "CS_Robot"]);
+    assert_eq!(with("Kind: capability_set\nName: CS_It\nCapabilities: [{Class: |}]\n"), ["Regen"]);
+    assert_eq!(with("Kind: capability_set\nName: CS_It\nDataComponents: [|]\n"), ["Vitals"]);
+    assert_eq!(with("Kind: capability\nName: It\nUntil: Po|\n"), ["Health", "Power"]);
+    assert_eq!(with("Kind: capability\nName: It\nBlock: [|]\n"), ["State.Dead", "State.Hurt"]);
+    let sides = with("Kind: capability_set\nName: CS_It\nCapabilities: [{Class: Regen, Side: |}]\n");
+    assert!(sides.contains(&"LocalControlledOnly".to_owned()), "{sides:?}");
+
+    let mut project = Project::default();
+    project.put("p/pack.yaml", "Name: p\nHost: {Capabilities: [FlyMove]}\n");
+    let text = format!("{WORLD}{ROBOT}");
+    project.put("p/a.yaml", text.as_str());
+    let path = Path::new("p/a.yaml");
+    let hover = |word: &str| language::hover(&project, path, text.rfind(word).unwrap()).unwrap().text;
+    assert_eq!(hover("Regen}"), "**Regen** capability\n\n`active while !State.Hurt and Health < 30`");
+    assert_eq!(hover("FlyMove}"), "**FlyMove** capability\n\nprovided by host code");
+    assert_eq!(hover("CS_Robot]"), "**CS_Robot** capability set\n\n`adds Regen, FlyMove`");
+    let places = language::references(&project, path, SymbolKind::Capability, "Regen");
+    assert_eq!(places.len(), 2, "{places:?}");
+    assert_eq!(language::references(&project, path, SymbolKind::CapabilitySet, "CS_Robot").len(), 2);
+    let found: Vec<_> = project.check().into_iter().filter(|f| f.severity == Severity::Error).collect();
+    assert!(found.is_empty(), "{found:?}");
+}

@@ -64,3 +64,27 @@ fn a_calculation_refers_to_attributes_tags_and_curves() {
         "{found:?}"
     );
 }
+
+#[test]
+fn capabilities_and_their_sets_mention_classes_sets_effects_tags_and_attributes() {
+    use SymbolKind::{AttributeSet, Capability, CapabilitySet, Effect, Tag};
+    let found = of(
+        "Kind: capability\nName: Regen\nQuery: \"!State.Combat\"\nWhen: Stamina < 30 && has_tag(self, State.Calm)\n\
+                    Until: Stamina > Limit\nEffects: [GE_A]\nOnActivated: [GE_B]\nOnDeactivated: [GE_C]\nOnTick: [GE_D]\nBlock: [Capability.Move]\n",
+    );
+    has(&found, Capability, "Regen", true);
+    ["GE_A", "GE_B", "GE_C", "GE_D"].iter().for_each(|effect| has(&found, Effect, effect, false));
+    ["State.Combat", "State.Calm", "Capability.Move"].iter().for_each(|tag| has(&found, Tag, tag, false));
+    ["Stamina", "Limit"].iter().for_each(|attribute| has(&found, SymbolKind::Attribute, attribute, false));
+    let entry = "Capabilities: [{Class: Regen, Tags: [Capability.Rest], BlockedBy: State.Stunned}]\n";
+    let set = of(&format!("Kind: capability_set\nName: CS_A\nSets: [CS_B]\nDataComponents: [Body]\n{entry}"));
+    has(&set, CapabilitySet, "CS_A", true);
+    has(&set, CapabilitySet, "CS_B", false);
+    has(&set, AttributeSet, "Body", false);
+    for found in [set, of(&format!("Kind: ability_set\nName: AS_A\n{entry}"))] {
+        has(&found, Capability, "Regen", false);
+        ["Capability.Rest", "State.Stunned"].iter().for_each(|tag| has(&found, Tag, tag, false));
+    }
+    let found = of("Kind: gameplay_controller\nOwnerActor: {ActorID: A}\nCapabilities: {Sets: [CS_A]}\n");
+    has(&found, CapabilitySet, "CS_A", false);
+}
