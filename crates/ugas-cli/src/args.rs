@@ -41,9 +41,9 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Run a scenario and print every attribute over time
     Sim(SimArgs),
-    /// Explain how the value of an attribute is computed
+    /// Explain how the value of an attribute is computed, or list the capabilities of an actor
     Explain(ExplainArgs),
-    /// Explain why an ability cannot be activated
+    /// Explain why an ability cannot be activated, or why a capability is not active
     WhyNot(WhyNotArgs),
     /// Preview what an effect or an ability would do, without changing the world
     Preview(PreviewArgs),
@@ -179,16 +179,20 @@ pub(crate) enum SimFormat {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["attribute", "capabilities"]))]
 pub(crate) struct ExplainArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Explain an attribute of this actor
+    /// Explain an attribute or the capabilities of this actor
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
     /// Explain the value of this attribute
     #[arg(long, value_name = "X")]
-    pub(crate) attribute: String,
+    pub(crate) attribute: Option<String>,
+    /// List the capability sets, the state of each capability, and the blocks
+    #[arg(long)]
+    pub(crate) capabilities: bool,
     /// Run the scenario up to and including this time, then explain the value. Write seconds (1.5), frames (12f) or
     /// milliseconds (250ms)
     #[arg(long, value_name = "T")]
@@ -199,20 +203,24 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["ability", "capability"]))]
 pub(crate) struct WhyNotArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Check an ability of this actor
+    /// Check an ability or a capability of this actor
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
     /// Check whether this ability can be activated
     #[arg(long, value_name = "G")]
-    pub(crate) ability: String,
+    pub(crate) ability: Option<String>,
+    /// Check why this capability is not active
+    #[arg(long, value_name = "C", conflicts_with = "target")]
+    pub(crate) capability: Option<String>,
     /// Check the activation on this target
     #[arg(long, value_name = "A")]
     pub(crate) target: Option<String>,
-    /// Run the scenario up to and including this time, then check the ability. Write seconds (1.5), frames (12f) or
+    /// Run the scenario up to and including this time, then check. Write seconds (1.5), frames (12f) or
     /// milliseconds (250ms)
     #[arg(long, value_name = "T")]
     pub(crate) at: String,

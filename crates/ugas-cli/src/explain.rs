@@ -1,4 +1,4 @@
-//! `ugas explain`: explains how the value of an attribute is computed.
+//! `ugas explain`: explains how the value of an attribute is computed, or lists the capabilities of an actor.
 
 use crate::args::ExplainArgs;
 use crate::output::{Exit, Out, complain, complain_about};
@@ -6,13 +6,21 @@ use crate::sim::pick;
 use std::io;
 use std::path::Path;
 use ugas_core::SimTime;
-use ugas_lab::{ExplainError, Scenario, explain, longest_time, parse_time};
+use ugas_lab::{ExplainError, Scenario, explain, explain_capabilities, longest_time, parse_time};
 
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> io::Result<Exit> {
     let Some((scenario, at)) = scenario_at(&args.file, args.scenario.as_deref(), &args.at) else {
         return Ok(Exit::Unreadable);
     };
-    match explain(&scenario, &args.actor, &args.attribute, at) {
+    let explained = match &args.attribute {
+        Some(attribute) => explain(&scenario, &args.actor, attribute, at),
+        None => explain_capabilities(&scenario, &args.actor, at),
+    };
+    match explained {
+        Ok(text) if text.is_empty() => {
+            out.line(format!("{} has no capabilities and no blocks at {at}", args.actor))?;
+            Ok(Exit::Good)
+        }
         Ok(text) => {
             out.text(&format!("{}\n", text.trim_end()))?;
             Ok(Exit::Good)

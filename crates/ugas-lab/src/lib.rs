@@ -16,6 +16,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod capability;
 mod check;
 mod explain;
 mod facts;
@@ -29,6 +30,7 @@ mod sample;
 mod scenario;
 mod why_not;
 
+pub use capability::{explain_capabilities, why_not_capability};
 pub use check::{check_path, check_path_with, check_scenarios, with_scenarios};
 pub use explain::{ExplainError, explain};
 pub use facts::facts;

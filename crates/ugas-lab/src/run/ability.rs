@@ -116,7 +116,7 @@ impl Runner<'_> {
         }
     }
 
-    fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
+    pub(super) fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
         let set = self.world.rules.find_ability_set(&name.text).unwrap_or(NO_SET);
         if let Outcome::GrantedSet(handle) = self.sim.run(Op::GrantSet { who, set })? {
             Ok(Handle::Set(who, handle))

@@ -3,10 +3,10 @@
 use super::ability::Handle;
 use super::path_value::filter_of;
 use super::{Applied, Runner};
-use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
+use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, ModifyVerb, Name, RemoveVerb, RemoveWhat, Verb};
 use ugas_core::{
-    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, ControllerId, EffectFilter, EffectId, EffectUpdate, Hit, Op,
-    Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
+    AbilityGrant, AbilityId, ActorId, Anchor, AttributeId, BadValue, ControllerId, EffectFilter, EffectId,
+    EffectUpdate, Hit, Op, Outcome, Rate, Refusal, ResourceSpec, SetId, SpawnSpec, Spec,
 };
 
 /// The id of a controller that never existed; commands to it are refused as stale.
@@ -14,6 +14,7 @@ pub(crate) const NEVER_SPAWNED: ControllerId = ControllerId(u32::MAX - 1);
 /// The id of a definition that does not exist.
 const NO_EFFECT: EffectId = EffectId((1 << 31) - 1);
 const NO_SET: SetId = SetId(u32::MAX - 1);
+const NO_ATTRIBUTE: AttributeId = AttributeId(u32::MAX - 1);
 
 impl Runner<'_> {
     /// Runs a verb. Expectations are handled elsewhere.
@@ -50,7 +51,13 @@ impl Runner<'_> {
                 let rate = Rate::new(*rate).ok_or(Refusal::BadValue { what: BadValue::Rate })?;
                 self.op(Op::SetRate { who, rate })
             }
+            Verb::SetLocal { actor, is_local } => {
+                let who = self.who(&actor.text);
+                self.sim.set_local(who, *is_local)
+            }
+            Verb::ModifyResource(modify) => self.modify_resource(modify),
             Verb::Ability(verb) => self.ability_verb(verb),
+            Verb::Capability(verb) => self.capability_verb(verb),
             Verb::Wire(_)
             | Verb::Reload(_)
             | Verb::Repeat { .. }
@@ -112,6 +119,15 @@ impl Runner<'_> {
             self.applied.insert(handle.text.clone(), Applied { key, instant });
         }
         Ok(())
+    }
+
+    fn modify_resource(&mut self, modify: &ModifyVerb) -> Result<(), Refusal> {
+        let rules = self.world.rules.clone();
+        let who = self.who(&modify.actor.text);
+        let attribute = rules.find_attribute(&modify.resource.text).unwrap_or(NO_ATTRIBUTE);
+        let source = modify.from.as_ref().map(|n| self.who(&n.text));
+        let tags = modify.tags.iter().filter_map(|t| rules.find_tag(&t.text)).collect();
+        self.op(Op::ModifyResource { who, attribute, by: modify.by, source, tags, plain: modify.plain })
     }
 
     fn remove(&mut self, remove: &RemoveVerb) -> Result<(), Refusal> {
@@ -195,7 +211,7 @@ impl Runner<'_> {
                 self.handles.insert(handle.text.clone(), Handle::Grant(who, *id));
             }
         }
-        Ok(())
+        def.capabilities.iter().try_for_each(|set| self.grant_set(who, set).map(|_| ()))
     }
 
     fn spawn_spec(&self, def: &ActorDef) -> SpawnSpec {
@@ -210,6 +226,11 @@ impl Runner<'_> {
         SpawnSpec {
             template,
             stats: def.stats.iter().map(|n| self.set(n)).collect(),
+            resources: def
+                .resources
+                .iter()
+                .map(|r| ResourceSpec { resource: self.set(&r.resource), initial: r.initial, max: r.max, min: r.min })
+                .collect(),
             sets: def.sets.iter().map(|n| self.set(n)).collect(),
             base: def.base.iter().filter_map(|(n, value)| Some((rules.find_attribute(&n.text)?, *value))).collect(),
             tags: def.tags.iter().filter_map(|n| rules.find_tag(&n.text)).collect(),

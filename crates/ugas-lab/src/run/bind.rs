@@ -4,8 +4,8 @@
 use super::path_value::resolve;
 use super::world::World;
 use crate::scenario::{
-    AbilitySelector, AbilityVerb, Aim, ApplyVerb, ChangeTo, Found, Matcher, Name, Partial, Pick, RemoveWhat, Scenario,
-    Step, Verb, did_you_mean, for_each_step,
+    AbilitySelector, AbilityVerb, Aim, ApplyVerb, BlockedBy, CapabilityVerb, ChangeTo, Found, Matcher, Name, Partial,
+    Pick, RemoveWhat, Scenario, Step, Verb, did_you_mean, for_each_step,
 };
 use std::collections::BTreeSet;
 use ugas_core::{MIN_PERIOD, NameKind, SimTime};
@@ -105,6 +105,29 @@ impl<'a> Binder<'a> {
         }
     }
 
+    fn capability(&mut self, name: &Name) {
+        if self.world.find(|rules| rules.find_capability(&name.text)).is_none() {
+            let help = self.near(NameKind::Capability, name);
+            self.unknown("capability", name, help);
+        }
+    }
+
+    fn capability_verb(&mut self, verb: &CapabilityVerb, expects_unknown: bool) {
+        self.actor(verb.actor());
+        match verb {
+            CapabilityVerb::Block { by, .. } | CapabilityVerb::Unblock { by, .. } => match by {
+                BlockedBy::Host(_) => {}
+                BlockedBy::Actor(actor) => self.actor(actor),
+                BlockedBy::Effect(handle) => self.handle(handle),
+            },
+            CapabilityVerb::Enable { class, .. } | CapabilityVerb::SetTick { class, .. } => {
+                if !expects_unknown {
+                    self.capability(class);
+                }
+            }
+        }
+    }
+
     fn handle(&mut self, name: &Name) {
         if !self.scenario.handles.iter().any(|h| h.text == name.text) {
             let known = self.scenario.handles.iter().map(|h| h.text.as_str());
@@ -125,9 +148,11 @@ impl<'a> Binder<'a> {
                 self.unknown("controller", controller, help);
             }
             actor.stats.iter().chain(&actor.sets).for_each(|n| self.set(n));
+            actor.resources.iter().for_each(|r| self.set(&r.resource));
             actor.base.iter().for_each(|(n, _)| self.attribute(n));
             actor.effects.iter().for_each(|n| self.effect(n));
             actor.abilities.iter().for_each(|a| self.ability(&a.ability));
+            actor.capabilities.iter().for_each(|n| self.ability_set(n));
         }
     }
 
@@ -159,14 +184,21 @@ impl<'a> Binder<'a> {
             | Verb::Spawn { actor }
             | Verb::Despawn { actor }
             | Verb::SetActive { actor, .. }
-            | Verb::SetRate { actor, .. } => self.actor(actor),
+            | Verb::SetRate { actor, .. }
+            | Verb::SetLocal { actor, .. } => self.actor(actor),
             Verb::AddSet { actor, set } | Verb::RemoveSet { actor, set, .. } => {
                 self.actor(actor);
                 if !expects_unknown {
                     self.set(set);
                 }
             }
+            Verb::ModifyResource(modify) => {
+                self.actor(&modify.actor);
+                modify.from.iter().for_each(|n| self.actor(n));
+                self.attribute(&modify.resource);
+            }
             Verb::Ability(verb) => self.ability_verb(verb, expects_unknown),
+            Verb::Capability(verb) => self.capability_verb(verb, expects_unknown),
             Verb::Reload(reload) => {
                 // Documents that do not build are a refusal of the step, not an error of the file.
                 if let Ok(world) = self.world.reloaded(reload, self.scenario) {
@@ -174,16 +206,7 @@ impl<'a> Binder<'a> {
                 }
             }
             Verb::Wire(_) | Verb::Repeat { .. } => {}
-            Verb::Expect(list) => {
-                for expectation in list {
-                    if let Err(error) = resolve(&self.world, self.scenario, &expectation.path.text) {
-                        self.errors.push(ReadError {
-                            help: error.help,
-                            ..expectation.path.place.error(&self.scenario.file, error.message)
-                        });
-                    }
-                }
-            }
+            Verb::Expect(list) => list.iter().for_each(|expectation| self.path(&expectation.path)),
             Verb::ExpectStream { entries, .. } => entries.iter().for_each(|p| self.partial(p)),
             Verb::ExpectCount(list) => list.iter().for_each(|c| self.partial(&c.entry)),
             Verb::MarkHash { mark, actor } => {
@@ -197,6 +220,13 @@ impl<'a> Binder<'a> {
                 }
                 actor.iter().for_each(|n| self.actor(n));
             }
+        }
+    }
+
+    fn path(&mut self, path: &Name) {
+        if let Err(error) = resolve(&self.world, self.scenario, &path.text) {
+            let found = path.place.error(&self.scenario.file, error.message);
+            self.errors.push(ReadError { help: error.help, ..found });
         }
     }
 
@@ -300,9 +330,11 @@ impl<'a> Binder<'a> {
             let name = Name { text: text.clone(), place: field.place };
             match field.text.as_str() {
                 "AbilitySet" => self.ability_set(&name),
+                "Class" => self.capability(&name),
                 "Actor" | "Source" | "Credit" => self.actor(&name),
                 "Effect" | "By" => self.effect(&name),
                 "Attribute" => self.attribute(&name),
+                "Set" if ["Capability", "CapabilityWithoutCode"].contains(&partial.kind) => self.ability_set(&name),
                 "Set" => self.set(&name),
                 "Ability" => self.ability(&name),
                 _ => {}

@@ -45,6 +45,7 @@ impl Runner<'_> {
             | OfActor::TagCount(tag)
             | OfActor::TagCountAll(tag)
             | OfActor::Cues(tag)
+            | OfActor::Block(tag)
                 if self.world.rules.find_tag(tag).is_none() =>
             {
                 let near = self.world.rules.nearest_name(NameKind::Tag, tag);
@@ -62,6 +63,8 @@ impl Runner<'_> {
             | OfActor::CastTick
             | OfActor::CastRemaining
             | OfActor::Tasks(_)
+            | OfActor::Capability(_)
+            | OfActor::Block(_)
             | OfActor::Cues(_)
             | OfActor::Position
             | OfActor::Avatar => None,

@@ -4,6 +4,7 @@
 mod ability;
 mod act;
 mod bind;
+mod capability;
 mod expect;
 pub(crate) mod live;
 mod machines;
@@ -199,6 +200,7 @@ impl<'a> Runner<'a> {
             seed: options.seed.unwrap_or(scenario.seed),
             trace: keeps.trace,
             frame: scenario.frame,
+            screen: scenario.screen,
             slow_path: options.slow_path,
             ..SimConfig::default()
         };
@@ -330,6 +332,9 @@ impl<'a> Runner<'a> {
                 | Verb::RemoveSet { .. }
                 | Verb::SetActive { .. }
                 | Verb::SetRate { .. }
+                | Verb::SetLocal { .. }
+                | Verb::ModifyResource(_)
+                | Verb::Capability(_)
                 | Verb::Ability(_)
                 | Verb::Wire(_) => {
                     // A refusal contains only the first failed check; a scenario may name any failed check.
@@ -498,6 +503,9 @@ fn keeps_of(scenario: &Scenario, options: RunOptions) -> KeptStreams {
             | Verb::RemoveSet { .. }
             | Verb::SetActive { .. }
             | Verb::SetRate { .. }
+            | Verb::SetLocal { .. }
+            | Verb::ModifyResource(_)
+            | Verb::Capability(_)
             | Verb::Ability(_)
             | Verb::Wire(_)
             | Verb::Reload(_)

@@ -198,6 +198,9 @@ fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'
             | Verb::RemoveSet { .. }
             | Verb::SetActive { .. }
             | Verb::SetRate { .. }
+            | Verb::SetLocal { .. }
+            | Verb::ModifyResource(_)
+            | Verb::Capability(_)
             | Verb::Ability(_)
             | Verb::Wire(_)
             | Verb::Reload(_)
@@ -519,6 +522,9 @@ impl ClientPart<'_> {
             | Verb::RemoveSet { .. }
             | Verb::SetActive { .. }
             | Verb::SetRate { .. }
+            | Verb::SetLocal { .. }
+            | Verb::ModifyResource(_)
+            | Verb::Capability(_)
             | Verb::Ability(_)
             | Verb::Wire(_)
             | Verb::Reload(_)

@@ -31,6 +31,8 @@ pub(crate) enum OfActor {
     CastTick,
     CastRemaining,
     Tasks(String),
+    Capability(String),
+    Block(String),
     Cues(String),
     Position,
     Avatar,
@@ -77,13 +79,15 @@ const KEYWORDS: &[&str] = &[
     "Abilities",
     "Cues",
     "Tasks",
+    "Capabilities",
+    "Blocks",
     "Position",
     "Avatar",
     "GlobalCooldown",
     "Cast",
 ];
 /// Keywords of later releases.
-const LATER: &[&str] = &["ActionSets", "Queue", "Buffer", "Combo", "Attack", "Mode", "Capabilities"];
+const LATER: &[&str] = &["ActionSets", "Queue", "Buffer", "Combo", "Attack", "Mode"];
 
 /// Resolves a path.
 pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<PathValue, PathError> {
@@ -132,7 +136,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
                 .map(|_| format!("for the attribute with this name write Attributes.{rest}")),
         });
     }
-    if after.is_empty() && KEYWORDS[..9].contains(&keyword) {
+    if after.is_empty() && KEYWORDS[..11].contains(&keyword) {
         return Err(PathError { message: format!("{path}: expected a name after {keyword}"), help: None });
     }
     let name = after.to_owned();
@@ -145,6 +149,13 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
         "Position" if after.is_empty() => OfActor::Position,
         "Avatar" if after.is_empty() => OfActor::Avatar,
         "Tasks" => OfActor::Tasks(name),
+        "Blocks" => OfActor::Block(name),
+        "Capabilities" if world.find(|rules| rules.find_capability(after)).is_some() => OfActor::Capability(name),
+        "Capabilities" => {
+            let near = world.rules.nearest_name(NameKind::Capability, after);
+            let help = near.map(|n| format!("did you mean {n:?}?"));
+            return Err(PathError { message: format!("{path}: unknown capability {after}"), help });
+        }
         "GlobalCooldown" => OfActor::GlobalCooldown(name),
         "Cast" if after == "Tick" => OfActor::CastTick,
         "Cast" if after == "Remaining" => OfActor::CastRemaining,
@@ -259,6 +270,8 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::CastTick => run.cast_now(actor, true)?,
         OfActor::CastRemaining => run.cast_now(actor, false)?,
         OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
+        OfActor::Capability(class) => run.capability_now(actor, class)?,
+        OfActor::Block(tag) => run.block_now(actor, tag)?,
         OfActor::Cues(tag) => match rules.find_tag(tag) {
             Some(tag) if run.seen.contains_key(&who) => count(u64::from(run.seen[&who].loops.contains(&tag))),
             Some(tag) => count(u64::from(plays(sim, who, tag)?)),

@@ -7,7 +7,7 @@ use super::{RunOptions, Runner};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 use ugas_core::{
-    ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Spec, Which,
+    BlockSource, ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Spec, Which,
 };
 use ugas_data::ReadError;
 
@@ -214,12 +214,21 @@ impl RollbackTest {
 
     /// Serializes one controller, removes it and inserts it again.
     fn reinsert(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
+        // Blocks end with their source, so the blocked controllers differ when their source leaves and returns.
+        if blocks_others(&runner.sim, who) {
+            return;
+        }
         let (one, mut other) = (runner.clone(), runner.clone());
         let Ok(portable) = other.sim.extract(who) else { return };
         let text = serde_json::to_string(&portable).unwrap_or_default();
         let read: Option<Portable> = serde_json::from_str(&text).ok();
         if read.and_then(|p| other.sim.insert(&p).ok()) != Some(who) {
             return self.differs(&other, at, 0, "inserting a moved controller is refused");
+        }
+        // The host sets again whether its player plays the controller: this is no state of the controller.
+        let is_local = one.sim.is_local(who).unwrap_or_default();
+        if other.sim.is_local(who) != Ok(is_local) {
+            let _ = other.sim.set_local(who, is_local);
         }
         self.report.moves += 1;
         self.continues_equally(at, who, one, other, 2, "a moved controller");
@@ -252,6 +261,17 @@ impl RollbackTest {
             self.differs(&other, at, HORIZON, what);
         }
     }
+}
+
+/// Returns whether a controller or one of its effects blocks capabilities of another controller.
+fn blocks_others(sim: &Sim, who: ControllerId) -> bool {
+    let is_own = |source: BlockSource| match source {
+        BlockSource::Controller(source) => source == who,
+        BlockSource::Effect(key) => key.target == who,
+        BlockSource::Host(_) | BlockSource::Capability { .. } => false,
+    };
+    let blocks = |id: ControllerId| sim.blocks(id).unwrap_or_default();
+    sim.controllers().filter(|&id| id != who).any(|id| blocks(id).into_iter().any(|(_, source)| is_own(source)))
 }
 
 /// Changes one controller: applies every effect of the rules and ends all its abilities. The operations have ids of a

@@ -55,6 +55,7 @@ impl Runner<'_> {
             FieldValue::Ability(ability) => self.ability_field(ability),
             FieldValue::Grant(grant) => Found::Number(f64::from(grant.0)),
             FieldValue::AbilitySet(set) => named(rules.ability_set_name(set)),
+            FieldValue::Capability(class) => named(rules.capability_name(class)),
             FieldValue::Set(set) => named(rules.set_name(set)),
             FieldValue::Group(group) => named(rules.group_name(group)),
             FieldValue::Task(task) => named(rules.task_kind_name(task)),

@@ -16,7 +16,7 @@ pub(crate) struct World {
     /// The rules before each reload, for names that were removed.
     past: Vec<Arc<Rules>>,
     /// The documents of the rules.
-    docs: Vec<Loaded>,
+    pub(crate) docs: Vec<Loaded>,
     host: HostNames,
     /// Instant effects.
     instants: BTreeSet<String>,
@@ -44,7 +44,8 @@ impl World {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
         let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
-        let mut host = HostNames { calculations, ..HostNames::default() };
+        let capabilities = scenario.capabilities.iter().map(|n| n.text.clone()).collect();
+        let mut host = HostNames { calculations, capabilities, ..HostNames::default() };
         let mut folders = Vec::new();
         for (folder, place) in &scenario.packs {
             if folder.is_dir() {
@@ -235,6 +236,8 @@ fn tags_of(scenario: &Scenario) -> Vec<&Name> {
                 }
             }
             Verb::Ability(verb) => tags.extend(verb.tags()),
+            Verb::ModifyResource(modify) => tags.extend(&modify.tags),
+            Verb::Capability(verb) => tags.extend(verb.tag()),
             Verb::ChangeEffect { .. }
             | Verb::Move { .. }
             | Verb::Possess { .. }
@@ -244,6 +247,7 @@ fn tags_of(scenario: &Scenario) -> Vec<&Name> {
             | Verb::RemoveSet { .. }
             | Verb::SetActive { .. }
             | Verb::SetRate { .. }
+            | Verb::SetLocal { .. }
             | Verb::Wire(_)
             | Verb::Reload(_)
             | Verb::Repeat { .. }

@@ -3,16 +3,19 @@
 use super::fields::{Name, Place, Reading};
 use super::network::{self, network_of};
 use super::verbs::{handles_in, parse_steps};
-use super::{AbilityDef, ActorDef, Scenario, TimelineEntry};
+use super::{AbilityDef, ActorDef, ResourceDef, Scenario, TimelineEntry};
 use std::path::{Path, PathBuf};
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 use ugas_data::{Loaded, Node, NodeValue, ReadError, doc_from_node};
 
-const KEYS: &[&str] =
-    &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Network", "Timeline"];
+const KEYS: &[&str] = &[
+    "Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Screen", "Host", "Network",
+    "Timeline",
+];
 const ACTOR_KEYS: &[&str] = &[
     "AttributeSets",
     "Stats",
+    "Resources",
     "Attributes",
     "Tags",
     "Controller",
@@ -20,6 +23,7 @@ const ACTOR_KEYS: &[&str] = &[
     "Facing",
     "Effects",
     "Abilities",
+    "Capabilities",
     "Spawned",
 ];
 /// First segments of paths that cannot be names of actors or results.
@@ -80,17 +84,22 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         seed: seed as u64,
         frame,
         step,
+        // The server of a scenario is dedicated, unless the scenario states that it has a screen.
+        screen: fields.flag_if("Screen")?.unwrap_or(fields.get("Network").is_none()),
         network: fields.get("Network").map(|n| network_of(reading, n)).transpose()?,
         text: None,
         packs,
         entities: Vec::new(),
         actors: Vec::new(),
         calculations: Vec::new(),
+        capabilities: Vec::new(),
         timeline: Vec::new(),
         handles: Vec::new(),
     };
     if let Some(host) = fields.get("Host") {
-        scenario.calculations = reading.fields("Host", host, &["Calculations"])?.names_if("Calculations")?;
+        let host = reading.fields("Host", host, &["Calculations", "Capabilities"])?;
+        scenario.calculations = host.names_if("Calculations")?;
+        scenario.capabilities = host.names_if("Capabilities")?;
     }
     if let Some(entities) = fields.get("Entities") {
         for entity in reading.list("Entities", entities)? {
@@ -101,17 +110,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         }
     }
     if let Some(actors) = fields.get("Actors") {
-        if !actors.is_map() {
-            let message = format!("Actors: expected a map of names, found {}", actors.describe());
-            return Err(reading.error(actors, message));
-        }
-        for entry in actors.entries() {
-            let name = Name { text: entry.key.clone(), place: Place::of_key(entry) };
-            match actor_of(reading, name, &entry.value) {
-                Ok(actor) => scenario.actors.push(actor),
-                Err(error) => errors.push(error),
-            }
-        }
+        actors_of(reading, actors, &mut scenario, errors)?;
     }
     if let Some(timeline) = fields.get("Timeline") {
         timeline_of(reading, timeline, &mut scenario, errors)?;
@@ -119,6 +118,26 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
     check_names(&mut scenario, errors);
     network::check(&scenario, errors);
     Ok(scenario)
+}
+
+fn actors_of(
+    reading: Reading<'_>,
+    actors: &Node,
+    scenario: &mut Scenario,
+    errors: &mut Vec<ReadError>,
+) -> Result<(), ReadError> {
+    if !actors.is_map() {
+        let message = format!("Actors: expected a map of names, found {}", actors.describe());
+        return Err(reading.error(actors, message));
+    }
+    for entry in actors.entries() {
+        let name = Name { text: entry.key.clone(), place: Place::of_key(entry) };
+        match actor_of(reading, name, &entry.value) {
+            Ok(actor) => scenario.actors.push(actor),
+            Err(error) => errors.push(error),
+        }
+    }
+    Ok(())
 }
 
 /// Parses `60` (frames per second) or a length such as `30ms`.
@@ -146,26 +165,45 @@ fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, R
     let what = format!("the actor {}", name.text);
     let fields = reading.fields(&what, node, ACTOR_KEYS)?;
     let controller = fields.name_if("Controller")?;
-    if controller.is_none() && fields.get("AttributeSets").or(fields.get("Stats")).is_none() {
+    if controller.is_none() && !["AttributeSets", "Stats", "Resources"].iter().any(|key| fields.get(key).is_some()) {
         return Err(ReadError {
             help: Some("add `AttributeSets: [..]` or `Controller: <ActorID>`".to_owned()),
             ..name.place.error(reading.file, format!("{what} has no attribute sets"))
         });
     }
+    let resources = fields.get("Resources").map_or(Ok(&[][..]), |n| reading.list("Resources", n))?;
+    let resources: Result<Vec<ResourceDef>, ReadError> = resources.iter().map(|n| resource_of(reading, n)).collect();
     let abilities = fields.get("Abilities").map_or(Ok(&[][..]), |n| reading.list("Abilities", n))?;
     let abilities: Result<Vec<AbilityDef>, ReadError> = abilities.iter().map(|n| ability_of(reading, n)).collect();
     Ok(ActorDef {
         name,
         controller,
         stats: fields.names_if("Stats")?,
+        resources: resources?,
         sets: fields.names_if("AttributeSets")?,
         base: fields.numbers_if("Attributes")?,
         tags: fields.names_if("Tags")?,
         effects: fields.names_if("Effects")?,
         abilities: abilities?,
+        capabilities: fields.names_if("Capabilities")?,
         position: fields.vector_if("Position")?,
         facing: fields.vector_if("Facing")?,
         spawned: fields.flag_if("Spawned")?.unwrap_or(true),
+    })
+}
+
+fn resource_of(reading: Reading<'_>, node: &Node) -> Result<ResourceDef, ReadError> {
+    if node.as_text().is_some() {
+        let resource = reading.name("Resources", node)?;
+        return Ok(ResourceDef { resource, initial: None, max: None, min: None });
+    }
+    let fields = reading.fields("Resources", node, &["Resource", "Initial", "Max", "Min"])?;
+    let number = |key: &str| fields.get(key).map(|n| reading.number(key, n)).transpose();
+    Ok(ResourceDef {
+        resource: fields.name("Resource")?,
+        initial: number("Initial")?,
+        max: number("Max")?,
+        min: number("Min")?,
     })
 }
 

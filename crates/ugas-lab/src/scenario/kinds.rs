@@ -36,7 +36,7 @@ const TRACE: KindFields = &[
 ];
 
 /// Facts of later releases.
-pub(crate) const LATER_FACTS: &[&str] = &["Resource", "Combo", "Attack", "Hit", "Capability"];
+pub(crate) const LATER_FACTS: &[&str] = &["Combo", "Attack", "Hit"];
 
 impl Stream {
     fn table(self) -> KindFields {
@@ -133,6 +133,9 @@ pub(crate) const REFUSALS: &[&str] = &[
     "Cooldown",
     "NoTarget",
     "OutOfRange",
+    "Static",
+    "SetHeld",
+    "NoCapability",
 ];
 
 /// Verbs of this release.
@@ -148,6 +151,8 @@ pub(crate) const VERBS: &[&str] = &[
     "RemoveSet",
     "SetActive",
     "SetRate",
+    "SetLocal",
+    "ModifyResource",
     "Grant",
     "Revoke",
     "Activate",
@@ -161,6 +166,12 @@ pub(crate) const VERBS: &[&str] = &[
     "Release",
     "Complete",
     "Set",
+    "AddCapabilitySet",
+    "RemoveCapabilitySet",
+    "Block",
+    "Unblock",
+    "Enable",
+    "SetTick",
     "Reload",
     "Link",
     "Disconnect",
@@ -180,14 +191,8 @@ pub(crate) const LATER_VERBS: &[&str] = &[
     "Axis",
     "ApplyMoveset",
     "SetMode",
-    "AddCapabilitySet",
-    "RemoveCapabilitySet",
-    "Block",
-    "Unblock",
-    "Enable",
     "Remap",
     "ResetMappings",
-    "ModifyResource",
     "Save",
     "Load",
     "BeginTurn",

@@ -2,6 +2,7 @@
 //! and expectation, so that a failure can report them. Names are resolved later, because resolving them needs rules.
 
 mod ability;
+mod capability;
 mod category;
 mod document;
 mod fields;
@@ -14,6 +15,7 @@ pub use fields::{Place, longest_time, parse_time};
 pub use network::{NetClient, Network};
 
 pub(crate) use ability::{AbilitySelector, AbilityVerb, Aim, Completion, Pick, Stop, inputs_in};
+pub(crate) use capability::{BlockedBy, CapabilityVerb, block_names};
 pub(crate) use fields::{Name, did_you_mean};
 pub(crate) use kinds::Stream;
 pub(crate) use matcher::{Found, Matcher, is_word};
@@ -49,6 +51,8 @@ pub struct Scenario {
     pub frame: SimTime,
     /// The time step; one frame by default.
     pub step: SimTime,
+    /// Whether the machine of the sim has a screen. With [`Scenario::network`] this is the server.
+    pub screen: bool,
     /// The server and the clients, if the scenario runs on several machines.
     pub network: Option<Network>,
     /// The text of its file, to find the exact place of errors.
@@ -58,6 +62,8 @@ pub struct Scenario {
     pub(crate) actors: Vec<ActorDef>,
     /// Calculations for which placeholders are registered.
     pub(crate) calculations: Vec<Name>,
+    /// Classes of capabilities that are announced without code.
+    pub(crate) capabilities: Vec<Name>,
     pub(crate) timeline: Vec<TimelineEntry>,
     /// The `As` names of all verbs.
     pub(crate) handles: Vec<Name>,
@@ -69,14 +75,25 @@ pub(crate) struct ActorDef {
     pub(crate) name: Name,
     pub(crate) controller: Option<Name>,
     pub(crate) stats: Vec<Name>,
+    pub(crate) resources: Vec<ResourceDef>,
     pub(crate) sets: Vec<Name>,
     pub(crate) base: Vec<(Name, f64)>,
     pub(crate) tags: Vec<Name>,
     pub(crate) effects: Vec<Name>,
     pub(crate) abilities: Vec<AbilityDef>,
+    pub(crate) capabilities: Vec<Name>,
     pub(crate) position: Option<[f64; 3]>,
     pub(crate) facing: Option<[f64; 3]>,
     pub(crate) spawned: bool,
+}
+
+/// A resource that an actor has from the start, with the values that differ from its document.
+#[derive(Clone, Debug)]
+pub(crate) struct ResourceDef {
+    pub(crate) resource: Name,
+    pub(crate) initial: Option<f64>,
+    pub(crate) max: Option<f64>,
+    pub(crate) min: Option<f64>,
 }
 
 /// An ability that an actor has from the start.
@@ -121,7 +138,10 @@ pub(crate) enum Verb {
     RemoveSet { actor: Name, set: Name, force: bool },
     SetActive { actor: Name, active: bool },
     SetRate { actor: Name, rate: f64 },
+    SetLocal { actor: Name, is_local: bool },
+    ModifyResource(Box<ModifyVerb>),
     Ability(AbilityVerb),
+    Capability(CapabilityVerb),
     Wire(WireVerb),
     Reload(Box<ReloadVerb>),
     Repeat { times: u32, steps: Vec<Step> },
@@ -154,6 +174,18 @@ pub(crate) struct ApplyVerb {
     pub(crate) hit: Option<HitDef>,
     pub(crate) ability: Option<Name>,
     pub(crate) handle: Option<Name>,
+}
+
+/// A gain or loss of a resource.
+#[derive(Clone, Debug)]
+pub(crate) struct ModifyVerb {
+    pub(crate) actor: Name,
+    pub(crate) resource: Name,
+    pub(crate) by: f64,
+    pub(crate) from: Option<Name>,
+    pub(crate) tags: Vec<Name>,
+    /// Whether combat rules are skipped.
+    pub(crate) plain: bool,
 }
 
 #[derive(Clone, Debug, Default)]

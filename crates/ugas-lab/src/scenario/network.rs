@@ -265,14 +265,17 @@ fn may_ask(verb: &Verb) -> bool {
         Verb::Ability(verb) => match verb {
             AbilityVerb::Activate { of, .. } | AbilityVerb::Stop { of, .. } => matches!(of.pick, Pick::Ability(_)),
             AbilityVerb::Press { .. } | AbilityVerb::Release { .. } | AbilityVerb::Complete(_) => true,
+            // Always refused; a scenario can show that.
+            AbilityVerb::Interrupt { .. } => true,
             AbilityVerb::Grant { .. }
             | AbilityVerb::Revoke(_)
-            | AbilityVerb::Interrupt { .. }
             | AbilityVerb::Validate { .. }
             | AbilityVerb::Event { .. }
             | AbilityVerb::SetParam { .. }
             | AbilityVerb::SetLevel { .. } => false,
         },
+        // No request of a client can express it, so the client refuses it.
+        Verb::ModifyResource(_) => true,
         Verb::Expect(_) => true,
         Verb::Remove(_)
         | Verb::ChangeEffect { .. }
@@ -283,6 +286,8 @@ fn may_ask(verb: &Verb) -> bool {
         | Verb::RemoveSet { .. }
         | Verb::SetActive { .. }
         | Verb::SetRate { .. }
+        | Verb::SetLocal { .. }
+        | Verb::Capability(_)
         | Verb::Wire(_)
         | Verb::Reload(_)
         | Verb::Repeat { .. }

@@ -5,8 +5,8 @@ use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::kinds::{LATER_FACTS, LATER_VERBS, REFUSALS, STEP_KEYS, Stream, VERBS};
 use super::network::{on_of, wire_of};
 use super::{
-    ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, Partial, ReloadVerb, RemoveVerb, RemoveWhat,
-    Step, Verb, for_each_step,
+    ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, ModifyVerb, Partial, ReloadVerb, RemoveVerb,
+    RemoveWhat, Step, Verb, for_each_step,
 };
 use ugas_data::{Entry, Node, ReadError};
 
@@ -103,6 +103,9 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
     if let Some(verb) = super::ability::parse(reading, entry)? {
         return Ok(Verb::Ability(verb));
     }
+    if let Some(verb) = super::capability::parse(reading, entry)? {
+        return Ok(verb);
+    }
     if let Some(verb) = wire_of(reading, entry)? {
         return Ok(Verb::Wire(verb));
     }
@@ -164,6 +167,21 @@ fn parse_verb(reading: Reading<'_>, entry: &Entry, errors: &mut Vec<ReadError>) 
         "SetRate" => {
             let f = fields!("Actor", "Rate");
             Verb::SetRate { actor: f.name("Actor")?, rate: reading.number("Rate", f.need("Rate")?)? }
+        }
+        "SetLocal" => {
+            let f = fields!("Actor", "Local");
+            Verb::SetLocal { actor: f.name("Actor")?, is_local: reading.flag("Local", f.need("Local")?)? }
+        }
+        "ModifyResource" => {
+            let f = fields!("Actor", "Resource", "By", "From", "Tags", "Plain");
+            Verb::ModifyResource(Box::new(ModifyVerb {
+                actor: f.name("Actor")?,
+                resource: f.name("Resource")?,
+                by: reading.number("By", f.need("By")?)?,
+                from: f.name_if("From")?,
+                tags: f.names_if("Tags")?,
+                plain: f.flag_if("Plain")?.unwrap_or(false),
+            }))
         }
         "Repeat" => {
             let f = reading.fields(what, node, &["Times", "Do"])?;
@@ -359,6 +377,9 @@ pub(crate) fn handles_in(steps: &[Step], into: &mut Vec<Name>) {
         | Verb::RemoveSet { .. }
         | Verb::SetActive { .. }
         | Verb::SetRate { .. }
+        | Verb::SetLocal { .. }
+        | Verb::ModifyResource(_)
+        | Verb::Capability(_)
         | Verb::Wire(_)
         | Verb::Reload(_)
         | Verb::Repeat { .. }

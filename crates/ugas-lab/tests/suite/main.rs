@@ -1,6 +1,7 @@
 //! The integration tests of `ugas-lab`, one module per subject. They are one program, because each test program is
 //! linked separately, and linking took most of the build time.
 
+mod capabilities;
 mod check_packs;
 mod docs;
 mod docs_tasks;

@@ -372,7 +372,7 @@ impl<'l> Cheater<'l> {
         let (key, ability) = *running.get(dice.roll(running.len().max(1)))?;
         Some(match dice.roll(3) {
             0 => Request::Commit { who, ability },
-            1 => Request::Aim { key, target },
+            1 => Request::Aim { key, target, tick: None },
             _ => {
                 let base = self.base.saturating_sub(dice.roll(4) as u32);
                 Request::Mispredicted { who, base, sub: 0, ability, target }
@@ -410,7 +410,11 @@ impl<'l> Cheater<'l> {
             8 => Request::Move { who, anchor: Anchor::at(point) },
             9 => {
                 let running = sim.activations(who).ok().and_then(|mut a| a.next()).map(|a| a.key);
-                Request::Aim { key: running.unwrap_or(ActivationKey { origin_id: 1, who, ordinal: 0 }), target: aim }
+                Request::Aim {
+                    key: running.unwrap_or(ActivationKey { origin_id: 1, who, ordinal: 0 }),
+                    target: aim,
+                    tick: None,
+                }
             }
             _ => Request::Mispredicted { who, base: dice.roll(200) as u32, sub: 0, ability, target: aim },
         };

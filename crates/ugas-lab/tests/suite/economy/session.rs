@@ -183,7 +183,7 @@ fn unchecked_op(request: &Request) -> Op {
         }
         Request::Complete { key, answer } => Op::Complete { key, answer },
         Request::Move { who, anchor } => Op::Move { who, anchor: Some(anchor) },
-        Request::Aim { key, target } => Op::Aim { key, target },
+        Request::Aim { key, target, tick } => Op::Aim { key, target, tick },
         Request::Mispredicted { who, ability, target, .. } => Op::Mispredicted { who, ability, target },
     }
 }

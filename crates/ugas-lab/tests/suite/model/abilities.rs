@@ -211,6 +211,8 @@ fn timers(rng: &mut Rng, a: &mut Ability) {
             on_target_lost,
             max_range: reaches.then(|| a.max_range.unwrap_or(2.0) + 2.0),
             predict_length: None,
+            // The model has no clients.
+            tick_data: ugas_doc::TickData::Latest,
         });
     }
     for word in ["CastLength", "Cooldown", "Cost", "MaxCharges"] {

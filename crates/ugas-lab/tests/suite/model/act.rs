@@ -263,8 +263,12 @@ impl World {
             }
         }
         let saved = may_fail(&def).then(|| self.clone());
-        if self.write_all(&parent, &def, &units, e.stacks, e.frozen.as_ref()).is_err() {
+        if let Err(kind) = self.write_all(&parent, &def, &units, e.stacks, e.frozen.as_ref()) {
             *self = saved.expect("only what may fail fails");
+            if kind == "Restricted" {
+                self.emit(who, format!("ExecutionRestricted {} {}", e.def, n.unwrap_or(0)));
+                return;
+            }
             self.count("Execution refused");
             return;
         }

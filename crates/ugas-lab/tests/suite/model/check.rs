@@ -3,8 +3,9 @@
 use super::effects::{has_any, under};
 use super::expr;
 use super::play::{Act, State};
+use super::settle::Write;
 use super::world::{Refused, Spec, World};
-use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Operation};
+use ugas_doc::{Ability, CombatKind, GroupPolicy, OnTargetLost, Operation};
 
 /// An attempt to activate: controller, grant, target and source.
 #[derive(Clone, Debug)]
@@ -168,6 +169,9 @@ impl World {
         let Some(cost) = &def.cost else { return Ok(()) };
         let spec = self.own_spec(t, cost);
         let effect = &self.effects[cost];
+        if effect.modifiers.iter().any(|m| self.attribute(&(t.who, m.attribute.clone())).is_none()) {
+            return Err("Cost");
+        }
         self.fits(&spec, effect)?;
         self.filters(&spec, effect)?;
         let mut done: Vec<&String> = Vec::new();
@@ -190,6 +194,16 @@ impl World {
                     Operation::Multiply => end *= 1.0 + unit,
                     Operation::Override => end = unit,
                 }
+            }
+            let overrides = effect.modifiers.iter().any(|o| {
+                o.attribute == m.attribute
+                    && o.operation == Operation::Override
+                    && self.filter_holds(o, t.who, t.who, None)
+            });
+            if effect.combat.as_ref().is_some_and(|c| c.kind == CombatKind::Resource) {
+                let mut writes = [Write { attribute: m.attribute.clone(), start, result: end, overrides }];
+                self.resource_deltas(&spec, effect, &mut writes, None)?;
+                end = writes[0].result;
             }
             let factor = self.factor(&node);
             let need = if factor > 0.0 { factor } else { 1.0 } * (start - end);

@@ -150,7 +150,7 @@ impl World {
                 ModifyOperation::Multiply => product *= ((m.factor.unwrap_or(1.0) - 1.0) * stacks + 1.0).max(0.0),
             }
         }
-        ((base + sum).max(0.0) * product).max(0.0)
+        ((base + sum).max(0.0) * (product * self.scale(who, on))).max(0.0)
     }
 
     fn ruled_time(&self, who: u32, on: &str, seconds: f64, ability: &Ability) -> i64 {
@@ -450,6 +450,7 @@ impl World {
 
     /// At a frame, held inputs whose ability could not activate are retried, by controller, then by input.
     pub(crate) fn frame(&mut self) {
+        self.capability_frame();
         let waiting: Vec<u32> =
             self.rows.iter().filter(|(_, r)| r.active && r.retries()).map(|(who, _)| *who).collect();
         for who in waiting {

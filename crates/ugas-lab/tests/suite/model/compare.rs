@@ -126,6 +126,14 @@ impl Both {
             }
             FactKind::SetGranted { set, .. } => format!("SetGranted {}", rules.ability_set_name(set).unwrap_or("?")),
             FactKind::SetRevoked { set, .. } => format!("SetRevoked {}", rules.ability_set_name(set).unwrap_or("?")),
+            FactKind::Capability { class, set, step } => {
+                let class = rules.capability_name(class).unwrap_or("?");
+                format!("Capability {class} {} {step:?}", rules.ability_set_name(set).unwrap_or("?"))
+            }
+            FactKind::Resource { attribute: a, step, old, new } => {
+                numbers = vec![old, new];
+                format!("Resource {} {step:?}", attribute(a))
+            }
             FactKind::Cue { tag: t, cue, .. } => format!("Cue {} {cue:?}", tag(t)),
             FactKind::Died { attribute: a } => format!("Died {}", attribute(a)),
             FactKind::SetAdded { set } => format!("SetAdded {}", rules.set_name(set).unwrap_or("?")),
@@ -163,6 +171,7 @@ impl Both {
         same("rate", &row.rate, &self.sim.rate(id).map_err(gone)?.0)?;
         same("activity", &row.active, &self.sim.is_active(id).map_err(gone)?)?;
         self.compare_effects(who)?;
+        self.compare_capabilities(who)?;
         self.compare_play(who)
     }
 

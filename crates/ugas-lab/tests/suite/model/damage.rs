@@ -31,11 +31,12 @@ fn sides(kind: CombatKind) -> (&'static str, &'static str) {
         CombatKind::Damage => ("DamageDone", "DamageTaken"),
         CombatKind::Healing => ("HealingDone", "HealingTaken"),
         CombatKind::Threat => ("Threat", "Threat"),
+        CombatKind::Resource => ("ResourceDelta", "ResourceDelta"),
     }
 }
 
 impl World {
-    fn combat_event(
+    pub(crate) fn combat_event(
         &self,
         spec: &Spec,
         def: &Effect,
@@ -75,7 +76,8 @@ impl World {
 
     /// Whether rules of the target or of the source forbid what an effect does as combat.
     pub(crate) fn bars_combat(&self, spec: &Spec, def: &Effect, frozen: Option<&Frozen>) -> bool {
-        let Some(combat) = &def.combat else { return false };
+        // A rule about a resource reads the amount, so it is asked with the write.
+        let Some(combat) = def.combat.as_ref().filter(|c| c.kind != CombatKind::Resource) else { return false };
         let (done, taken) = sides(combat.kind);
         self.bars(spec, def, spec.target, taken, frozen) || self.bars(spec, def, spec.source, done, frozen)
     }
@@ -89,6 +91,9 @@ impl World {
         frozen: Option<&Frozen>,
     ) -> Result<Vec<CombatWrite>, Refused> {
         let Some(combat) = &def.combat else { return Ok(Vec::new()) };
+        if combat.kind == CombatKind::Resource {
+            return self.resource_deltas(spec, def, writes, frozen).map(|()| Vec::new());
+        }
         let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);

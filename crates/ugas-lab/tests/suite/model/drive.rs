@@ -4,10 +4,12 @@ use super::abilities::{EVENTS, INPUTS, KINDS, MORE_TAGS};
 use super::compare::same;
 use super::damage::ARMOR;
 use super::effects::{Change, Filter};
+use super::gen_capability::{self, CAPABILITY_TAGS};
 use super::generate::{self, CUES, Documents, KEYS, Rng, TAGS};
 use super::give::Which;
 use super::ops::{self, Op};
 use super::play::{How, owned_tags};
+use super::resources;
 use super::world::{INITIAL_TAGS, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -40,6 +42,9 @@ pub(crate) struct Step {
     pub(crate) hash: u64,
 }
 
+/// The bit of a seed whose sequence has a stat table and a resource. The sequences of the other seeds stay the same.
+pub(crate) const WITH_RESOURCES: u64 = 1 << 40;
+
 /// Runs one sequence. On a difference it prints a report to reproduce it, and panics.
 pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
     run_sequence(seed, ops, core::SimConfig::default(), &mut |_, _| Ok(())).0
@@ -64,6 +69,10 @@ pub(crate) fn run_sequence(
     if seed % 8 == 5 {
         generate::rejoin(&mut Rng::new(!seed), &mut docs);
     }
+    if seed & WITH_RESOURCES != 0 {
+        resources::add(&mut Rng::new(!seed), &mut docs);
+    }
+    gen_capability::add(seed, &mut docs);
     let mut both = Both::new(docs, config);
     let mut done: Vec<Op> = Vec::new();
     for n in 0..ops {
@@ -94,7 +103,11 @@ fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) 
     docs.sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
     docs.abilities.iter().for_each(|a| eprintln!("{}", compact(&format!("{a:?}"))));
     docs.ability_sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
+    docs.capabilities.iter().for_each(|c| eprintln!("{}", compact(&format!("{c:?}"))));
+    docs.capability_sets.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
     docs.calculations.iter().for_each(|c| eprintln!("{}", compact(&format!("{c:?}"))));
+    docs.stats.iter().for_each(|s| eprintln!("{}", compact(&format!("{s:?}"))));
+    docs.resources.iter().for_each(|r| eprintln!("{}", compact(&format!("{r:?}"))));
     docs.effects.iter().for_each(|e| eprintln!("{}", compact(&format!("{e:?}"))));
     done.iter().enumerate().for_each(|(i, op)| eprintln!("op {i}: {}", compact(&format!("{op:?}"))));
     eprintln!("first difference: {difference}");
@@ -115,9 +128,15 @@ impl Both {
         let all = all.chain(docs.abilities.iter().cloned().map(Doc::from));
         let all = all.chain(docs.ability_sets.iter().cloned().map(Doc::from));
         let all = all.chain(docs.calculations.iter().cloned().map(Doc::from));
+        let all = all.chain(docs.capabilities.iter().cloned().map(Doc::from));
+        let all = all.chain(docs.capability_sets.iter().cloned().map(Doc::from));
+        let all = all.chain(docs.stats.iter().cloned().map(Doc::from));
+        let all = all.chain(docs.resources.iter().cloned().map(Doc::from));
         // A tag or key that nothing mentions would have no id.
         let mut known = Effect::lasting("GE_Names", 1.0);
-        known.granted_tags = [TAGS, CUES, EVENTS, KINDS, MORE_TAGS].concat().iter().map(|t| (*t).to_owned()).collect();
+        known.granted_tags =
+            [TAGS, CUES, EVENTS, KINDS, MORE_TAGS, CAPABILITY_TAGS].concat().iter().map(|t| (*t).to_owned()).collect();
+        known.granted_tags.extend(docs.resources.iter().map(|_| resources::POTION.to_owned()));
         let first = docs.sets[0].attributes.iter().find(|a| a.derived_from.is_none()).expect("one is plain");
         for key in KEYS {
             known = known.add(&first.name, ugas_doc::Magnitude::set_by_caller(*key));
@@ -132,12 +151,14 @@ impl Both {
             let through = cx.amount() * 0.75 - 1.0;
             cx.give(through);
         });
+        let builder = super::coded::register(builder, &docs);
         let rules = builder.add(names).add(known).add_all(all).add(inputs).build();
         let rules = rules.unwrap_or_else(|e| panic!("generated rules must load: {e:?}"));
         let mut effects = BTreeMap::new();
         let owning = docs.abilities.iter().filter(|a| !a.tags.activation_owned_tags.is_empty());
         let owned = owning.map(|a| owned_tags(&a.name));
         let names = docs.effects.iter().map(|e| e.name.clone()).chain([INITIAL_TAGS.to_owned()]).chain(owned);
+        let names = names.chain(docs.resources.iter().map(|_| resources::MODIFY.to_owned()));
         for name in names {
             let id = rules.effect(&name).expect("it was loaded");
             effects.insert(name, id);
@@ -146,7 +167,9 @@ impl Both {
             sim: core::Sim::new(rules, config),
             world: World::new(&docs.sets, &docs.effects, &docs.curves)
                 .with(&docs.abilities, &docs.ability_sets)
-                .calculating(&docs.calculations),
+                .calculating(&docs.calculations)
+                .with_resources(&docs)
+                .capable(&docs),
             names: effects.iter().map(|(n, id)| (*id, n.clone())).collect(),
             effects,
             docs,
@@ -245,6 +268,13 @@ impl Both {
             Op::Spawn(spawn) => {
                 let theirs = self.spawn(&spawn);
                 (self.world.spawn(&spawn).map(drop), kind(self.sim.spawn(theirs)))
+            }
+            Op::ModifyResource(gain) => {
+                let tags = if gain.potion { vec![self.tag(resources::POTION)] } else { Vec::new() };
+                let (who, attribute) = (id(gain.who), self.attribute(resources::RESOURCE));
+                let (by, plain, source) = (gain.by, gain.plain, id(gain.source).some());
+                let theirs = core::Op::ModifyResource { who, attribute, by, source, tags, plain };
+                (self.world.modify_resource(&gain), kind(self.sim.run(theirs)))
             }
             Op::Despawn { who } => (self.world.despawn(who), kind(self.sim.despawn(id(who)))),
             Op::ExtractInsert { who } => {
@@ -365,6 +395,7 @@ impl Both {
                 let theirs = self.sim.capture(id(who), &mut image).and_then(|()| self.sim.restore(id(who), &image));
                 (ours, kind(theirs))
             }
+            Op::Capability(op) => self.run_capability(op),
             Op::Define(effect) => {
                 let defined = self.sim.define(Doc::from((*effect).clone()));
                 let Ok(DefId::Effect(new)) = defined else { panic!("a run-time effect must load: {defined:?}") };
@@ -377,7 +408,7 @@ impl Both {
         }
     }
 
-    fn key(&self, who: u32, key: u64) -> EffectKey {
+    pub(crate) fn key(&self, who: u32, key: u64) -> EffectKey {
         let stale = EffectKey { target: ControllerId(who), ..EffectKey::NONE };
         self.keys.get(&key).copied().filter(|k| k.target.0 == who).unwrap_or(stale)
     }
@@ -488,6 +519,6 @@ fn anchor(place: f64) -> core::Anchor {
     core::Anchor::at([place, 0.0, 0.0])
 }
 
-fn kind<T>(result: Result<T, core::Refusal>) -> Result<(), &'static str> {
+pub(crate) fn kind<T>(result: Result<T, core::Refusal>) -> Result<(), &'static str> {
     result.map(drop).map_err(|r| r.kind())
 }

@@ -523,7 +523,8 @@ impl World {
 
 /// Whether what an effect writes may turn out not to be computable.
 pub(crate) fn may_fail(def: &Effect) -> bool {
-    !def.executions.is_empty() || def.combat.as_ref().is_some_and(|c| c.mitigation.is_some())
+    let is_resource = |c: &ugas_doc::Combat| c.kind == ugas_doc::CombatKind::Resource;
+    !def.executions.is_empty() || def.combat.as_ref().is_some_and(|c| c.mitigation.is_some() || is_resource(c))
 }
 
 /// Whether any of the tags in `lists` is one of `wanted` or a descendant of one.

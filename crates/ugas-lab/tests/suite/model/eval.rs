@@ -330,9 +330,18 @@ impl World {
 
     /// Whether a derived attribute has no finite value.
     pub(crate) fn is_not_finite(&self, node: &Node, values: &Values) -> bool {
-        let derived = self.attribute(node).and_then(|a| a.derived_from.as_ref());
-        let read = |name: &str| values.get(&(node.0, name.to_owned())).copied();
-        derived.is_some_and(|d| expr::value(&d.expression, &read).is_none_or(|v| !v.is_finite()))
+        let Some((doc, derived)) = self.attribute(node).and_then(|a| Some((a, a.derived_from.as_ref()?))) else {
+            return false;
+        };
+        let lacks = std::cell::Cell::new(false);
+        let value = expr::value(&derived.expression, &|name| {
+            let value = values.get(&(node.0, name.to_owned())).copied();
+            lacks.set(lacks.get() || value.is_none());
+            value
+        });
+        // While it lacks what it reads, it has its default.
+        let has_default = doc.default_base_value.is_some() && lacks.get();
+        !has_default && value.is_none_or(|v| !v.is_finite())
     }
 
     pub(crate) fn current(&self, node: &Node, base: f64, values: &Values) -> f64 {

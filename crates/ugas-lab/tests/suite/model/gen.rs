@@ -2,9 +2,10 @@
 
 use super::{abilities, calc};
 use ugas_doc::{
-    Ability, AbilitySet, AbilityTask, Absorb, Attribute, AttributeSet, Bound, Calculation, ConditionalEffects, Curve,
-    DurationPolicy, Effect, Execution, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry, Interpolation, Magnitude,
-    Modifier, OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition, PeriodOnStack, StackBy, Stacking,
+    Ability, AbilitySet, AbilityTask, Absorb, Attribute, AttributeSet, Bound, Calculation, Capability, CapabilitySet,
+    ConditionalEffects, Curve, DurationPolicy, Effect, Execution, ExecutionPolicy, GrantedAbilityEntry, ImmunityEntry,
+    Interpolation, Magnitude, Modifier, OnExpire, OnOngoingFail, OnStack, Operation, Period, PeriodInhibition,
+    PeriodOnStack, Resource, StackBy, Stacking, StatTable,
 };
 
 pub(crate) const TAGS: &[&str] = &[
@@ -77,6 +78,11 @@ pub(crate) struct Documents {
     pub(crate) abilities: Vec<Ability>,
     pub(crate) ability_sets: Vec<AbilitySet>,
     pub(crate) calculations: Vec<Calculation>,
+    pub(crate) capabilities: Vec<Capability>,
+    pub(crate) capability_sets: Vec<CapabilitySet>,
+    /// A stat table and a resource, in a part of the sequences.
+    pub(crate) stats: Vec<StatTable>,
+    pub(crate) resources: Vec<Resource>,
 }
 
 pub(crate) fn documents(rng: &mut Rng) -> Documents {

@@ -20,7 +20,7 @@ impl World {
     }
 
     /// The grants that are meant, in grant order.
-    fn grants_of(&self, who: u32, which: &Which) -> Result<Vec<u32>, Refused> {
+    pub(crate) fn grants_of(&self, who: u32, which: &Which) -> Result<Vec<u32>, Refused> {
         let row = &self.rows[&who];
         let of = match which {
             Which::Act(seq) => Some(self.act(who, *seq).ok_or("StaleHandle")?.grant),
@@ -200,6 +200,7 @@ impl World {
             }
             self.emit(who, "Possessed".into());
             self.notify(who, super::notice::Notice::Freed);
+            self.owners_changed();
         }
         self.react();
         Ok(())
@@ -216,6 +217,7 @@ impl World {
     /// Attribute sets, effects, abilities: all of it or nothing.
     pub(crate) fn grant_set(&mut self, who: u32, set: &str) -> Result<u64, Refused> {
         self.check_exists(who)?;
+        self.admit_capabilities(who, set)?;
         let def = self.ability_sets[set].clone();
         let before = self.clone();
         let mut given =
@@ -255,6 +257,7 @@ impl World {
         let handle = given.handle;
         self.handles.push(handle);
         self.play(who).sets.push(given);
+        self.add_capabilities(who, handle, set);
         Ok(handle)
     }
 
@@ -272,6 +275,7 @@ impl World {
             self.play(who).sets.insert(at, taken);
             return Err(kind);
         }
+        self.remove_capabilities(who, |r| r.key.0 == handle);
         taken.grants.iter().rev().for_each(|&id| self.revoke_grant(who, id));
         for &key in taken.effects.iter().rev() {
             // One that ended before is passed over.

@@ -1,10 +1,12 @@
 //! Random ops that fit the world as it is: mostly sensible, sometimes mistaken.
 
 use super::effects::{Change, Filter, SECOND};
+use super::gen_capability::{self, CapabilityOp};
 use super::generate::{Documents, KEYS, Rng, effect};
 use super::give::Which;
 use super::ops_ability;
 use super::play::Event;
+use super::resources::{self, Gain};
 use super::world::{NONE, Spawn, Spec, World};
 use std::collections::BTreeMap;
 use ugas_doc::Effect;
@@ -46,6 +48,8 @@ pub(crate) enum Op {
     Move { who: u32, place: Option<f64> },
     Interrupt { who: u32 },
     CaptureRestore { who: u32 },
+    Capability(CapabilityOp),
+    ModifyResource(Gain),
 }
 
 /// The answer of the host to a task.
@@ -66,6 +70,14 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
         if rng.percent(2) { rng.below(world.next_id as usize + 2) as u32 } else { *rng.pick(&live) }
     };
     let target = who(rng);
+    if let Some(op) = gen_capability::op(rng, world, docs, target, &live) {
+        return op;
+    }
+    // Only sequences with a resource draw these numbers: the others stay the same.
+    if !docs.resources.is_empty() && rng.percent(14) {
+        let source = if rng.percent(30) { NONE } else { *rng.pick(&live) };
+        return Op::ModifyResource(resources::gain(rng, target, source));
+    }
     if rng.percent(62) {
         return ops_ability::op(rng, world, docs, target, &live);
     }
@@ -85,12 +97,13 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
             Op::Change { who, key, change: change(rng) }
         }
         82..84 => Op::ChangeMatching { who: target, filter: filter(rng, docs, &live), change: change(rng) },
-        84..86 => Op::AddSet { who: target, set: rng.pick(&docs.sets).name.clone() },
-        86..88 => Op::RemoveSet { who: target, set: rng.pick(&docs.sets).name.clone(), force: rng.percent(60) },
+        84..86 => Op::AddSet { who: target, set: set(rng, docs) },
+        86..88 => Op::RemoveSet { who: target, set: set(rng, docs), force: rng.percent(60) },
         88..90 => Op::SetRate { who: target, rate: *rng.pick(&[65536, 65536, 32768, 98304, 0, 12345, 131072]) },
         90..92 => Op::SetActive { who: target, active: rng.percent(70) },
         92..94 if live.len() < 5 => Op::Spawn(spawn(rng, docs, world)),
         94..96 => Op::Despawn { who: target },
+        96 if gen_capability::is_owner(world, target) => Op::CaptureRestore { who: target },
         96 => Op::ExtractInsert { who: target },
         97..99 => {
             let names: Vec<String> =
@@ -106,8 +119,21 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, done: usize) ->
     }
 }
 
+/// A set to add or remove.
+fn set(rng: &mut Rng, docs: &Documents) -> String {
+    match docs.resources.first() {
+        Some(resource) if rng.percent(70) => resource.name.clone(),
+        _ => rng.pick(&docs.sets).name.clone(),
+    }
+}
+
 fn spawn(rng: &mut Rng, docs: &Documents, world: &World) -> Spawn {
-    let mut sets = vec![docs.sets[0].name.clone()];
+    let mut sets = Vec::new();
+    if !docs.resources.is_empty() {
+        sets.extend(rng.percent(75).then(|| resources::STATS.to_owned()));
+        sets.extend(rng.percent(80).then(|| resources::RESOURCE.to_owned()));
+    }
+    sets.push(docs.sets[0].name.clone());
     if docs.sets.len() > 1 && rng.percent(60) {
         sets.push(docs.sets[1].name.clone());
     }
@@ -137,7 +163,8 @@ fn spawn(rng: &mut Rng, docs: &Documents, world: &World) -> Spawn {
     let owner = if !masters.is_empty() && rng.percent(40) { Some(*rng.pick(&masters)) } else { None };
     let avatar = rng.percent(70).then_some(100 + world.next_id);
     let place = rng.percent(60).then(|| rng.number(0, 8));
-    let ability_sets = if rng.percent(10) { vec![docs.ability_sets[0].name.clone()] } else { Vec::new() };
+    let mut ability_sets = if rng.percent(10) { vec![docs.ability_sets[0].name.clone()] } else { Vec::new() };
+    ability_sets.extend(gen_capability::spawned(rng, docs));
     Spawn { sets, base, tags: unique, abilities, effects, owner, avatar, place, ability_sets }
 }
 

@@ -23,7 +23,9 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, who: u32, live:
         let act = r.play.cast.as_ref()?.act;
         let a = r.play.acts.iter().find(|a| a.seq == act)?;
         let cast = world.abilities[&a.ability].cast.as_ref()?;
-        (cast.max_range.is_some() && rng.aside(4).percent(30)).then_some(a.target.unwrap_or(*who))
+        // Worlds with capabilities have fewer ops about abilities.
+        let chance = if docs.capabilities.is_empty() { 30 } else { 90 };
+        (cast.max_range.is_some() && rng.aside(4).percent(chance)).then_some(a.target.unwrap_or(*who))
     });
     if let Some(who) = lost {
         return Op::Move { who, place: Some(40.0) };

@@ -114,6 +114,7 @@ pub(crate) struct Play {
     pub(crate) sets: Vec<SetGrant>,
     pub(crate) cast: Option<super::combat::Cast>,
     pub(crate) gcds: BTreeMap<String, super::combat::Gcd>,
+    pub(crate) capable: super::capability::Capable,
 }
 
 #[derive(Clone, Debug)]

@@ -118,6 +118,7 @@ impl World {
     fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown, source: u32) {
         let numbers = vec![old.current, new.current, old.base, new.base];
         self.emit_with(node.0, format!("AttributeChanged {}", node.1), numbers);
+        self.resource_changed(node.0, &node.1, old.current, new.current);
         let death = self.attribute(node).is_some_and(means_death);
         if death && old.current > 0.0 && new.current <= 0.0 {
             self.emit(node.0, format!("Died {}", node.1));

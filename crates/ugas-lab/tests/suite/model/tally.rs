@@ -14,7 +14,7 @@ impl World {
 
 /// The kind of a fact, without names and numbers.
 pub(crate) fn name_of(text: &str) -> String {
-    let names = ["GA_", "GE_", "AS_", "GameplayCue", "="];
+    let names = ["GA_", "GE_", "AS_", "CS_", "Cap_", "GameplayCue", "="];
     let fillers = ["grant", "level", "stacks", "tick", "length", "of", "credit", "exact", "presence", "input"];
     let telling = |w: &&str| w.parse::<f64>().is_err() && !fillers.contains(w) && !names.iter().any(|n| w.contains(n));
     text.split(' ').filter(telling).take(3).collect::<Vec<_>>().join(" ")
@@ -61,16 +61,35 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
         "Frozen execution",
         "Joined after removal",
         "Queued after removal",
+        "Resource R0 Added",
+        "Resource R0 Changed",
+        "Resource R0 Removed",
     ] {
         wanted.push((fact.to_owned(), 2));
     }
-    for rare in ["Trigger Died Ok", "TargetLost Cancel", "TargetLost Complete"] {
-        wanted.push((rare.to_owned(), 1));
+    for (what, least) in [
+        ("StartLife", 500),
+        ("Setup", 500),
+        ("Activated", 500),
+        ("Deactivated", 300),
+        ("EndCapability", 200),
+        ("EndLife", 200),
+        ("tick", 300),
+        ("blocked", 50),
+        ("removed its set", 10),
+        ("activates an ability", 10),
+        ("leaves", 10),
+        ("arrives", 5),
+        ("waits", 1),
+    ] {
+        wanted.push((format!("Capability {what}"), least));
     }
     // `why_not` compared with an activation: a hundred thousand times in 1,500 sequences.
     wanted.push(("why_not".to_owned(), 34_000));
     let found = |what: &str| tally.get(what).copied().unwrap_or(0);
     let lacking = wanted.iter().filter(|(what, least)| found(what) * 500 < least * sequences);
+    let rare = ["Trigger Died Ok", "TargetLost Cancel", "TargetLost Complete"];
+    assert!(rare.iter().all(|what| found(what) > 0), "one of {rare:?} never happened");
     let lacking: Vec<String> = lacking.map(|(what, least)| format!("{what}: {} of {least}", found(what))).collect();
     assert!(lacking.is_empty(), "too seldom, per 500 sequences: {lacking:#?}");
     assert!(found("Storm") * 20 < sequences, "too many sequences end early: {}", found("Storm"));

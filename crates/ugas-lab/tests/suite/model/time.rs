@@ -61,7 +61,7 @@ impl World {
 
     /// The next frame at which a controller has work.
     fn plan_frame(&mut self) {
-        let work = self.rows.values().any(Row::retries);
+        let work = self.rows.values().any(Row::retries) || self.has_capabilities();
         let planned = self.next_frame.filter(|&at| at >= self.now);
         self.next_frame = work.then(|| planned.unwrap_or((self.now / FRAME + 1) * FRAME));
     }

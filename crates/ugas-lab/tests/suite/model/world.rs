@@ -8,7 +8,7 @@ use super::eval::Node;
 use super::notice::QueuedNotice;
 use super::play::{Grant, Play, owned_tags};
 use std::collections::{BTreeMap, VecDeque};
-use ugas_doc::{Ability, AbilitySet, AttributeSet, Calculation, Curve, Effect};
+use ugas_doc::{Ability, AbilitySet, AttributeSet, Calculation, Curve, Effect, Resource};
 
 /// No controller.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -157,6 +157,8 @@ pub(crate) struct Row {
     pub(crate) avatar: Option<u32>,
     /// Its position on a line.
     pub(crate) place: Option<f64>,
+    /// The effects that belong to its resources, with the sets of these.
+    pub(crate) belonging: Vec<(String, u64)>,
 }
 
 impl Row {
@@ -236,6 +238,10 @@ pub(crate) struct World {
     pub(crate) abilities: BTreeMap<String, Ability>,
     pub(crate) ability_sets: BTreeMap<String, AbilitySet>,
     pub(crate) calculations: BTreeMap<String, Calculation>,
+    pub(crate) classes: super::capability::Classes,
+    pub(crate) resources: BTreeMap<String, Resource>,
+    /// Stats and the combat values that they multiply.
+    pub(crate) scales: Vec<(String, String)>,
     pub(crate) now: i64,
     pub(crate) rows: BTreeMap<u32, Row>,
     pub(crate) next_id: u32,
@@ -339,6 +345,7 @@ impl World {
             owner: spec.owner,
             avatar: spec.avatar.or(spec.owner),
             place: spec.place,
+            belonging: Vec::new(),
         };
         self.rows.insert(who, row);
         self.register(who, &self.attributes(who));
@@ -350,6 +357,7 @@ impl World {
         let nodes = self.attributes(who).into_iter().map(|a| (who, a));
         self.not_finite = nodes.filter(|n| self.is_not_finite(n, &values)).collect();
         self.emit(who, "Spawned".into());
+        spec.sets.iter().for_each(|set| self.report_resource(who, set));
         for (ability, level, input) in &spec.abilities {
             self.give(who, ability, *level, input.clone(), None);
         }
@@ -357,6 +365,7 @@ impl World {
             let key = self.key();
             self.begin(&Spec::new(INITIAL_TAGS, who, who), key, spec.tags.clone()).expect("tags are never refused");
         }
+        spec.sets.iter().for_each(|set| self.apply_belonging(who, set));
         for effect in &spec.effects {
             let key = self.key();
             if let Err(kind) = self.apply_now(&Spec::new(effect, who, who), key) {
@@ -368,6 +377,7 @@ impl World {
                 self.refused_reactions.push(kind);
             }
         }
+        self.owners_changed();
         self.react();
         Ok(who)
     }
@@ -402,6 +412,7 @@ impl World {
     pub(crate) fn despawn(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
         self.freeze(who);
+        self.remove_capabilities(who, |_| true);
         self.row(who).queue.clear();
         // What abilities do as they end goes too.
         while !self.rows[&who].effects.is_empty() || !self.rows[&who].grants.is_empty() {
@@ -417,6 +428,7 @@ impl World {
         self.rows.remove(&who);
         self.shown.retain(|n, _| n.0 != who);
         self.check_casters_at(who);
+        self.owners_changed();
         self.react();
         Ok(())
     }
@@ -442,6 +454,8 @@ impl World {
         self.emit(who, format!("SetAdded {set}"));
         let touched: Vec<Node> = new.into_iter().map(|a| (who, a)).collect();
         self.settle(&touched, who, Vec::new(), NONE);
+        self.report_resource(who, set);
+        self.apply_belonging(who, set);
         Ok(())
     }
 
@@ -471,9 +485,15 @@ impl World {
             let mods = defs[&e.def].modifiers.iter().zip(&e.mods);
             mods.filter(|(_, s)| !s.dropped).any(|(m, _)| gone.contains(&m.attribute))
         };
-        if !force && self.rows[&who].effects.iter().any(used) {
+        let own = self.belonging(who, set);
+        if !force && self.rows[&who].effects.iter().any(|e| used(e) && !own.contains(&e.key)) {
             return Err("SetInUse");
         }
+        for key in own {
+            self.remove_now(who, key, -1).expect("it is active or queued");
+        }
+        self.row(who).belonging.retain(|(of, _)| of != set);
+        let last = self.resources.get(set).and_then(|r| self.get(who, &r.name));
         let defs = self.effects.clone();
         let row = self.row(who);
         row.sets.retain(|s| s != set);
@@ -486,6 +506,9 @@ impl World {
         self.shown.retain(|n, _| n.0 != who || !gone.contains(&n.1));
         self.settle(&[], who, Vec::new(), NONE);
         self.emit(who, format!("SetRemoved {set}"));
+        if let Some(last) = last {
+            self.emit_with(who, format!("Resource {set} Removed"), vec![last, 0.0]);
+        }
         Ok(())
     }
 
@@ -493,6 +516,7 @@ impl World {
     pub(crate) fn extract_insert(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
         self.emit(who, "Despawned".into());
+        self.take_blocks_along(who);
         self.emit(who, "Restored".into());
         Ok(())
     }

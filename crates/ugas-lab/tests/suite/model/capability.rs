@@ -1,0 +1,648 @@
+//! Capabilities: every capability of every controller is asked in every frame. Conditions are read from the documents
+//! whenever they are needed; nothing sleeps.
+
+use super::coded::{self, Act, Call, Memory};
+use super::effects::{Filter, flicks, under};
+use super::expr;
+use super::generate::Documents;
+use super::give::Which;
+use super::play::{ActivationRequest, Event};
+use super::world::{Refused, Spec, World};
+use std::collections::BTreeMap;
+use ugas_doc::{AbilitySet, Capability, CapabilitySet, SetCapability, Side};
+
+/// The longest interval.
+const LONGEST: i64 = i64::MAX / 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Waiting,
+    Elsewhere,
+    Inactive,
+    Active,
+}
+
+/// The handle of the grant, and the position in the list of all its entries.
+pub(crate) type Key = (u64, usize);
+
+/// One capability of a controller. Times are local.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) key: Key,
+    /// The set that lists it.
+    pub(crate) set: String,
+    pub(crate) entry: SetCapability,
+    pub(crate) stage: Stage,
+    pub(crate) enabled: bool,
+    pub(crate) ticks: bool,
+    pub(crate) interval: i64,
+    /// The last evaluation, the setup, or the last change of the interval.
+    last: i64,
+    /// The effects that it keeps applied.
+    effects: Vec<u64>,
+    memory: Memory,
+}
+
+impl Record {
+    pub(crate) fn is_set_up(&self) -> bool {
+        matches!(self.stage, Stage::Inactive | Stage::Active)
+    }
+}
+
+/// Who blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Host(&'static str),
+    Controller(u32),
+    /// An effect on this controller.
+    Effect(u32, u64),
+    Capability(u64, usize),
+}
+
+/// The capabilities of a controller.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Capable {
+    /// In the order in which they run.
+    pub(crate) records: Vec<Record>,
+    /// All blocks that were made; those of sources that ended do not count.
+    blocks: Vec<(String, Source)>,
+    /// Nobody on this machine plays the controller.
+    pub(crate) is_remote: bool,
+}
+
+/// The documents about capabilities, and what the current frame has left to do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Classes {
+    pub(crate) documents: BTreeMap<String, Capability>,
+    sets: BTreeMap<String, CapabilitySet>,
+    /// Grants that capabilities of the current pass remove.
+    leaving: Vec<u64>,
+}
+
+/// Whether it exists on one machine only, so that it must not change what is shared.
+fn is_local_side(side: Side) -> bool {
+    matches!(side, Side::LocalControlledOnly | Side::OwnerLocalControlledOnly | Side::AllClients)
+}
+
+impl World {
+    /// The same with capabilities.
+    pub(crate) fn capable(mut self, docs: &Documents) -> World {
+        let named = docs.capabilities.iter().map(|c| (c.name.clone(), c.clone()));
+        self.classes.documents = named.collect();
+        self.classes.sets = docs.capability_sets.iter().map(|s| (s.name.clone(), s.clone())).collect();
+        for set in &docs.capability_sets {
+            // What it registers, as an ability set.
+            let mut all = AbilitySet::new(&set.name);
+            for part in self.parts(&set.name) {
+                for data in &self.classes.sets[&part].data_components {
+                    if !all.attribute_sets.contains(data) {
+                        all.attribute_sets.push(data.clone());
+                    }
+                }
+            }
+            self.ability_sets.insert(set.name.clone(), all);
+        }
+        self
+    }
+
+    /// A set and the sets that it contains, those first.
+    fn parts(&self, set: &str) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for inner in self.classes.sets.get(set).map_or(&[][..], |s| &s.sets) {
+            for part in self.parts(inner) {
+                if !all.contains(&part) {
+                    all.push(part);
+                }
+            }
+        }
+        if !all.iter().any(|part| part == set) {
+            all.push(set.to_owned());
+        }
+        all
+    }
+
+    fn entries(&self, set: &str) -> Vec<(String, SetCapability)> {
+        let mut all = Vec::new();
+        for part in self.parts(set) {
+            let list = match self.classes.sets.get(&part) {
+                Some(set) => &set.capabilities,
+                None => &self.ability_sets[&part].capabilities,
+            };
+            all.extend(list.iter().map(|entry| (part.clone(), entry.clone())));
+        }
+        all
+    }
+
+    fn record(&self, who: u32, key: Key) -> Option<&Record> {
+        self.rows.get(&who)?.play.capable.records.iter().find(|r| r.key == key)
+    }
+
+    fn record_mut(&mut self, who: u32, key: Key) -> &mut Record {
+        self.play(who).capable.records.iter_mut().find(|r| r.key == key).expect("it exists")
+    }
+
+    // Adding and removing ---------------------------------------------------------------------------------------
+
+    /// A capability set is held once, and an actor has the capabilities of one controller.
+    pub(crate) fn admit_capabilities(&self, who: u32, set: &str) -> Result<(), Refused> {
+        let is_capability_set = self.classes.sets.contains_key(set);
+        if self.entries(set).is_empty() && !is_capability_set {
+            return Ok(());
+        }
+        let adds = self.parts(set);
+        let row = &self.rows[&who];
+        let held = row.play.sets.iter().filter(|s| self.classes.sets.contains_key(&s.set));
+        if is_capability_set && held.flat_map(|s| self.parts(&s.set)).any(|part| adds.contains(&part)) {
+            return Err("SetHeld");
+        }
+        let is_rival = |(id, other): (&u32, &super::world::Row)| {
+            *id != who && other.avatar == row.avatar && !other.play.capable.records.is_empty()
+        };
+        if row.avatar.is_some() && self.rows.iter().any(is_rival) { Err("SetHeld") } else { Ok(()) }
+    }
+
+    pub(crate) fn add_capabilities(&mut self, who: u32, handle: u64, set: &str) {
+        let entries = self.entries(set);
+        for (position, (set, entry)) in entries.iter().enumerate() {
+            let record = Record {
+                key: (handle, position),
+                set: set.clone(),
+                entry: entry.clone(),
+                stage: Stage::Elsewhere,
+                enabled: entry.enabled,
+                ticks: entry.can_ever_tick,
+                interval: flicks(entry.tick_interval),
+                last: 0,
+                effects: Vec::new(),
+                memory: Memory::default(),
+            };
+            self.play(who).capable.records.push(record);
+        }
+        for position in 0..entries.len() {
+            let key = (handle, position);
+            self.step_fact(who, key, "StartLife");
+            if self.runs_here(who, key) {
+                self.arrive(who, key);
+            }
+        }
+    }
+
+    /// Removes some capabilities, from bottom to top.
+    pub(crate) fn remove_capabilities(&mut self, who: u32, which: impl Fn(&Record) -> bool) {
+        let records = &self.rows[&who].play.capable.records;
+        let keys: Vec<Key> = records.iter().rev().filter(|r| which(r)).map(|r| r.key).collect();
+        for key in keys {
+            self.leave(who, key);
+            self.step_fact(who, key, "EndLife");
+            self.play(who).capable.records.retain(|r| r.key != key);
+        }
+    }
+
+    fn arrive(&mut self, who: u32, key: Key) {
+        self.record_mut(who, key).stage = Stage::Waiting;
+        self.set_up(who, key);
+    }
+
+    fn leave(&mut self, who: u32, key: Key) {
+        if self.record(who, key).expect("it exists").stage == Stage::Active {
+            self.deactivate(who, key);
+        }
+        if self.record(who, key).expect("it exists").is_set_up() {
+            self.step_fact(who, key, "EndCapability");
+            self.call(who, key, Call::End);
+            self.play(who).capable.blocks.retain(|b| b.1 != Source::Capability(key.0, key.1));
+        }
+        let record = self.record_mut(who, key);
+        (record.stage, record.memory, record.effects) = (Stage::Elsewhere, Memory::default(), Vec::new());
+    }
+
+    /// Waits for its data components, then decides whether it is active.
+    fn set_up(&mut self, who: u32, key: Key) {
+        let record = self.record(who, key).expect("it exists");
+        let needed = match self.classes.sets.get(&record.set) {
+            Some(set) => &set.data_components,
+            None => &self.ability_sets[&record.set].attribute_sets,
+        };
+        if !needed.iter().all(|set| self.rows[&who].sets.contains(set)) {
+            self.count("Capability waits");
+            return;
+        }
+        let now = self.local(who);
+        let record = self.record_mut(who, key);
+        (record.stage, record.last) = (Stage::Inactive, now);
+        self.step_fact(who, key, "Setup");
+        self.call(who, key, Call::Setup);
+        let record = self.record(who, key).expect("it exists");
+        let is_held = !record.enabled || record.ticks && self.is_blocked(who, record);
+        if !is_held && !self.wants_end(who, record) {
+            self.activate_capability(who, key);
+        }
+    }
+
+    fn activate_capability(&mut self, who: u32, key: Key) {
+        self.record_mut(who, key).stage = Stage::Active;
+        self.step_fact(who, key, "Activated");
+        self.call(who, key, Call::Activated);
+    }
+
+    fn deactivate(&mut self, who: u32, key: Key) {
+        self.record_mut(who, key).stage = Stage::Inactive;
+        self.step_fact(who, key, "Deactivated");
+        self.call(who, key, Call::Deactivated);
+    }
+
+    fn step_fact(&mut self, who: u32, key: Key, step: &str) {
+        let record = self.record(who, key).expect("it exists");
+        let text = format!("Capability {} {} {step}", record.entry.class, record.set);
+        self.emit(who, text);
+    }
+
+    // The frame -------------------------------------------------------------------------------------------------
+
+    pub(crate) fn has_capabilities(&self) -> bool {
+        self.rows.values().any(|r| !r.play.capable.records.is_empty())
+    }
+
+    /// Asks every capability of every controller.
+    pub(crate) fn capability_frame(&mut self) {
+        let all: Vec<u32> = self.rows.keys().copied().collect();
+        for who in all {
+            self.pass(who);
+        }
+    }
+
+    fn pass(&mut self, who: u32) {
+        let row = &self.rows[&who];
+        if !row.active || row.rate == 0 {
+            return;
+        }
+        let keys: Vec<Key> = row.play.capable.records.iter().map(|r| r.key).collect();
+        self.classes.leaving.clear();
+        for key in keys {
+            self.ask(who, key);
+            self.react();
+            if self.storm {
+                return;
+            }
+        }
+        for handle in std::mem::take(&mut self.classes.leaving) {
+            if self.revoke_set(who, handle).is_ok() {
+                self.count("Capability removed its set");
+            }
+        }
+    }
+
+    fn ask(&mut self, who: u32, key: Key) {
+        let record = self.record(who, key).expect("it exists").clone();
+        match record.stage {
+            Stage::Elsewhere => return,
+            Stage::Waiting => return self.set_up(who, key),
+            Stage::Inactive | Stage::Active => {}
+        }
+        if !record.enabled || !record.ticks {
+            return;
+        }
+        let is_active = record.stage == Stage::Active;
+        if self.is_blocked(who, &record) {
+            if is_active {
+                self.count("Capability blocked");
+                self.deactivate(who, key);
+            }
+            return;
+        }
+        let now = self.local(who);
+        if record.interval > 0 && now - record.last < record.interval {
+            return;
+        }
+        self.record_mut(who, key).last = now;
+        if is_active && self.wants_end(who, &record) {
+            return self.deactivate(who, key);
+        }
+        if !is_active {
+            if !self.wants_begin(who, &record) {
+                return;
+            }
+            self.activate_capability(who, key);
+        }
+        self.call(who, key, Call::Tick(now - record.last));
+    }
+
+    /// One that would end at its next evaluation does not begin.
+    fn wants_begin(&self, who: u32, record: &Record) -> bool {
+        match self.classes.documents.get(&record.entry.class) {
+            Some(doc) => self.wants(who, doc) && !doc.until.as_ref().is_some_and(|text| self.condition(who, text)),
+            None => coded::begins(&record.entry.class, self, who),
+        }
+    }
+
+    /// With `Until`, only that ends an active one.
+    fn wants_end(&self, who: u32, record: &Record) -> bool {
+        let Some(doc) = self.classes.documents.get(&record.entry.class) else {
+            return coded::ends(&record.entry.class, self, who);
+        };
+        let until = doc.until.as_ref().map(|text| self.condition(who, text));
+        match until {
+            Some(ends) => ends || record.stage != Stage::Active && !self.wants(who, doc),
+            None => !self.wants(who, doc),
+        }
+    }
+
+    fn wants(&self, who: u32, doc: &Capability) -> bool {
+        doc.query.as_ref().is_none_or(|q| self.query_holds(who, q))
+            && doc.when.as_ref().is_none_or(|text| self.condition(who, text))
+    }
+
+    fn condition(&self, who: u32, text: &str) -> bool {
+        expr::holds(text, &|name| self.look(name, who, None, None))
+    }
+
+    // Steps -----------------------------------------------------------------------------------------------------
+
+    fn call(&mut self, who: u32, key: Key, call: Call) {
+        let record = self.record(who, key).expect("it exists").clone();
+        match self.classes.documents.get(&record.entry.class).cloned() {
+            Some(doc) => self.run_document(who, &record, &doc, call),
+            None => {
+                let mut memory = record.memory;
+                let acts = coded::step(&record.entry.class, &mut memory, call, self, who);
+                self.record_mut(who, key).memory = memory;
+                acts.into_iter().for_each(|act| self.act_for(who, &record, act));
+            }
+        }
+        self.react();
+    }
+
+    fn run_document(&mut self, who: u32, record: &Record, doc: &Capability, call: Call) {
+        let key = record.key;
+        let is_shared = !is_local_side(record.entry.side);
+        let apply_all = |world: &mut World, list: &[String]| {
+            for effect in list.iter().filter(|_| is_shared) {
+                let key = world.key();
+                let _ = world.apply_now(&Spec::new(effect, who, who), key);
+            }
+        };
+        match call {
+            Call::Setup | Call::End => {}
+            Call::Activated => {
+                for effect in doc.effects.iter().filter(|_| is_shared) {
+                    self.keep_applied(who, key, effect);
+                }
+                for tag in &doc.block {
+                    self.add_block(who, tag, Source::Capability(key.0, key.1));
+                }
+                apply_all(self, &doc.on_activated);
+            }
+            Call::Tick(_) => {
+                self.tally_tick(doc);
+                apply_all(self, &doc.on_tick);
+            }
+            Call::Deactivated => {
+                let kept = std::mem::take(&mut self.record_mut(who, key).effects);
+                for effect in kept.into_iter().rev() {
+                    let _ = self.remove_now(who, effect, -1);
+                }
+                self.play(who).capable.blocks.retain(|b| b.1 != Source::Capability(key.0, key.1));
+                apply_all(self, &doc.on_deactivated);
+            }
+        }
+    }
+
+    fn tally_tick(&mut self, doc: &Capability) {
+        if !doc.on_tick.is_empty() {
+            self.count("Capability tick");
+        }
+    }
+
+    fn keep_applied(&mut self, who: u32, key: Key, effect: &str) {
+        let spec = Spec::new(effect, who, who);
+        let own = self.key();
+        if self.apply_now(&spec, own).is_err() {
+            return;
+        }
+        let row = &self.rows[&who];
+        let is_there = row.effects.iter().any(|e| e.key == own) || row.queue.iter().any(|q| q.0 == own);
+        // What joins an instance that is there belongs to it.
+        let joined = self.existing(&spec, &self.effects[effect]).map(|e| e.key);
+        let kept = if is_there { Some(own) } else { joined };
+        self.record_mut(who, key).effects.extend(kept);
+    }
+
+    fn act_for(&mut self, who: u32, record: &Record, act: Act) {
+        let source = Source::Capability(record.key.0, record.key.1);
+        let is_shared = |class: &str| {
+            let mut all = self.rows[&who].play.capable.records.iter();
+            all.any(|r| r.entry.class == class && !is_local_side(r.entry.side))
+        };
+        let changes_shared = match &act {
+            Act::Apply(_) | Act::Remove(_) | Act::Send(..) => true,
+            Act::Enable(class, _) | Act::SetInterval(class, _) | Act::SetTicking(class, _) => is_shared(class),
+            Act::Cue(_) | Act::Block(_) | Act::Unblock(_) | Act::Activate(_) | Act::RemoveSet => false,
+        };
+        if is_local_side(record.entry.side) && changes_shared {
+            return;
+        }
+        match act {
+            Act::Apply(effect) => {
+                let key = self.key();
+                let _ = self.apply_now(&Spec::new(effect, who, who), key);
+            }
+            Act::Remove(effect) => {
+                let filter = Filter { def: Some(effect.to_owned()), ..Filter::default() };
+                self.remove_list(who, self.met(who, &filter), &filter);
+            }
+            Act::Send(tag, magnitude) => {
+                let _ = self.send(who, Event { tag: tag.to_owned(), instigator: who, magnitude });
+            }
+            Act::Cue(cue) => self.emit(who, format!("Cue {cue} Execute")),
+            Act::Block(tag) => self.add_block(who, tag, source),
+            Act::Unblock(tag) => self.play(who).capable.blocks.retain(|b| b.0 != tag || b.1 != source),
+            Act::Enable(class, on) => self.switch(who, class, |r| r.enabled = on),
+            Act::SetInterval(class, interval) => self.set_interval(who, class, interval),
+            Act::SetTicking(class, on) => self.switch(who, class, |r| r.ticks = on),
+            Act::Activate(ability) => {
+                let grants = self.grants_of(who, &Which::Ability(ability.to_owned())).expect("no handle");
+                if self.activate(who, &grants, &ActivationRequest::default()).is_ok() {
+                    self.count("Capability activates an ability");
+                    self.finish_verb();
+                }
+            }
+            Act::RemoveSet => {
+                if !self.classes.leaving.contains(&record.key.0) {
+                    self.classes.leaving.push(record.key.0);
+                }
+            }
+        }
+    }
+
+    fn switch(&mut self, who: u32, class: &str, change: impl Fn(&mut Record)) {
+        self.play(who).capable.records.iter_mut().filter(|r| r.entry.class == class).for_each(change);
+    }
+
+    /// A new interval begins now.
+    fn set_interval(&mut self, who: u32, class: &str, interval: i64) {
+        let now = self.local(who);
+        self.switch(who, class, |r| (r.interval, r.last) = (interval, now));
+    }
+
+    // Blocks ----------------------------------------------------------------------------------------------------
+
+    /// The blocks whose source exists.
+    pub(crate) fn blocks(&self, who: u32) -> Vec<(String, Source)> {
+        let exists = |source: &Source| match source {
+            Source::Host(_) => true,
+            Source::Controller(id) => self.rows.contains_key(id),
+            Source::Effect(target, key) => {
+                self.rows.get(target).is_some_and(|r| r.effects.iter().any(|e| e.key == *key))
+            }
+            Source::Capability(handle, position) => {
+                self.record(who, (*handle, *position)).is_some_and(Record::is_set_up)
+            }
+        };
+        self.rows[&who].play.capable.blocks.iter().filter(|b| exists(&b.1)).cloned().collect()
+    }
+
+    pub(crate) fn is_blocked(&self, who: u32, record: &Record) -> bool {
+        let is_local = |source: &Source| match source {
+            Source::Capability(handle, position) => {
+                self.record(who, (*handle, *position)).is_some_and(|r| is_local_side(r.entry.side))
+            }
+            Source::Host(_) | Source::Controller(_) | Source::Effect(..) => false,
+        };
+        let entry = &record.entry;
+        let blocks = |(tag, source): &(String, Source)| {
+            entry.tags.iter().any(|t| under(t, tag)) && (is_local_side(entry.side) || !is_local(source))
+        };
+        self.blocks(who).iter().any(blocks) || entry.blocked_by.as_ref().is_some_and(|q| self.query_holds(who, q))
+    }
+
+    fn add_block(&mut self, who: u32, tag: &str, source: Source) {
+        let block = (tag.to_owned(), source);
+        let blocks = &mut self.play(who).capable.blocks;
+        if !blocks.contains(&block) {
+            blocks.push(block);
+        }
+    }
+
+    // Operations ------------------------------------------------------------------------------------------------
+
+    pub(crate) fn block_op(&mut self, who: u32, tag: &str, source: &Source) -> Result<(), Refused> {
+        self.exists(who)?;
+        let had = self.rows[&who].play.capable.blocks.clone();
+        self.add_block(who, tag, source.clone());
+        if self.blocks(who).iter().all(|b| b.1 != *source) {
+            self.play(who).capable.blocks = had;
+            return Err("StaleHandle");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unblock_op(&mut self, who: u32, tag: &str, source: &Source) -> Result<(), Refused> {
+        self.exists(who)?;
+        self.play(who).capable.blocks.retain(|b| b.0 != tag || b.1 != *source);
+        Ok(())
+    }
+
+    fn check_class(&self, who: u32, class: &str) -> Result<(), Refused> {
+        self.exists(who)?;
+        let has = self.rows[&who].play.capable.records.iter().any(|r| r.entry.class == class);
+        if has { Ok(()) } else { Err("NoCapability") }
+    }
+
+    pub(crate) fn enable_op(&mut self, who: u32, class: &str, on: bool) -> Result<(), Refused> {
+        self.check_class(who, class)?;
+        self.switch(who, class, |r| r.enabled = on);
+        Ok(())
+    }
+
+    pub(crate) fn set_tick_op(
+        &mut self,
+        who: u32,
+        class: &str,
+        ticks: Option<bool>,
+        interval: Option<i64>,
+    ) -> Result<(), Refused> {
+        self.check_class(who, class)?;
+        if interval.is_some_and(|t| !(0..=LONGEST).contains(&t)) {
+            return Err("BadValue");
+        }
+        self.switch(who, class, |r| r.ticks = ticks.unwrap_or(r.ticks));
+        if let Some(interval) = interval {
+            self.set_interval(who, class, interval);
+        }
+        Ok(())
+    }
+
+    // Sides -----------------------------------------------------------------------------------------------------
+
+    pub(crate) fn set_local(&mut self, who: u32, is_local: bool) -> Result<(), Refused> {
+        self.exists(who)?;
+        let was_remote = std::mem::replace(&mut self.play(who).capable.is_remote, !is_local);
+        if was_remote == is_local {
+            self.evaluate_sides(who);
+            self.owners_changed();
+        }
+        self.react();
+        Ok(())
+    }
+
+    /// The owner of the owner and so on: each owner actor is the avatar of the next controller.
+    pub(crate) fn outermost(&self, who: u32) -> u32 {
+        let mut reached = vec![who];
+        while reached.len() <= 16 {
+            let last = reached[reached.len() - 1];
+            let row = &self.rows[&last];
+            let owner = row.owner.filter(|owner| row.avatar != Some(*owner));
+            let next = owner.and_then(|owner| {
+                self.rows.iter().find(|(id, r)| **id != last && r.avatar == Some(owner)).map(|(id, _)| *id)
+            });
+            match next {
+                Some(next) if !reached.contains(&next) => reached.push(next),
+                _ => break,
+            }
+        }
+        reached[reached.len() - 1]
+    }
+
+    pub(crate) fn runs_here(&self, who: u32, key: Key) -> bool {
+        let record = self.record(who, key).expect("it exists");
+        let class = &record.entry.class;
+        let is_played = |who: u32| !self.rows[&who].play.capable.is_remote;
+        let behaves = self.classes.documents.contains_key(class) || coded::exists(class);
+        behaves
+            && match record.entry.side {
+                Side::LocalControlledOnly => is_played(who),
+                Side::OwnerLocalControlledOnly => is_played(self.outermost(who)),
+                Side::Always | Side::AuthorityOnly | Side::AuthorityAndLocalControlled | Side::AllClients => true,
+            }
+    }
+
+    /// Evaluates all sides again.
+    pub(crate) fn owners_changed(&mut self) {
+        let all: Vec<u32> = self.rows.keys().copied().collect();
+        all.into_iter().for_each(|who| self.evaluate_sides(who));
+    }
+
+    fn evaluate_sides(&mut self, who: u32) {
+        let records = &self.rows[&who].play.capable.records;
+        let moved = records.iter().filter(|r| self.runs_here(who, r.key) != (r.stage != Stage::Elsewhere));
+        let moved: Vec<(Key, Stage)> = moved.map(|r| (r.key, r.stage)).collect();
+        for (key, _) in moved.iter().rev().filter(|m| m.1 != Stage::Elsewhere) {
+            self.count("Capability leaves");
+            self.leave(who, *key);
+        }
+        for (key, _) in moved.iter().filter(|m| m.1 == Stage::Elsewhere) {
+            self.count("Capability arrives");
+            self.arrive(who, *key);
+        }
+    }
+
+    /// A controller that leaves takes the blocks with it that it and its effects made on others.
+    pub(crate) fn take_blocks_along(&mut self, who: u32) {
+        for (_, row) in self.rows.iter_mut().filter(|(id, _)| **id != who) {
+            row.play.capable.blocks.retain(|(_, source)| match source {
+                Source::Controller(id) | Source::Effect(id, _) => *id != who,
+                Source::Host(_) | Source::Capability(..) => true,
+            });
+        }
+    }
+}
