@@ -77,9 +77,10 @@ impl CommandValidator<'_> {
             | Request::Cancel { ability, .. }
             | Request::End { ability, .. }
             | Request::Commit { ability, .. }
-            | Request::Apply { ability, .. }
-            | Request::Mispredicted { ability, .. } => self.check_granted(who, *ability)?,
-            Request::Press { .. }
+            | Request::Apply { ability, .. } => self.check_granted(who, *ability)?,
+            // The command may have been rejected because the ability was revoked. The server looks up the command.
+            Request::Mispredicted { .. }
+            | Request::Press { .. }
             | Request::Release { .. }
             | Request::Complete { .. }
             | Request::Move { .. }
@@ -99,7 +100,7 @@ impl CommandValidator<'_> {
                 let ability = self.check_answer(*key, answer)?;
                 return Ok(Op::Complete { key: *key, answer: self.with_distance(who, ability, answer) });
             }
-            Request::Aim { key, target } => {
+            Request::Aim { key, target, .. } => {
                 let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Despawned, r.into()))?;
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
                 let ability = ability.ok_or((RejectReason::Idle, Refusal::StaleHandle))?;

@@ -14,7 +14,7 @@ use crate::types::Tick;
 use crate::view::Shape;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
 use crate::wire::number::{get_uint, get_uint_to, put_uint};
-use ugas_core::{ControllerId, EffectChange, EffectKey, Fact, FactKind, Sim};
+use ugas_core::{AttributeId, ControllerId, EffectChange, EffectKey, Fact, FactKind, Sim};
 
 /// The maximum number of confirmations in one list of a packet.
 pub(crate) const MAX_CONFIRMATIONS: usize = 256;
@@ -33,7 +33,9 @@ pub(crate) const CONFIRMATION_BITS: u32 = 24;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a fact that is not listed is not shown")]
 pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
     match fact.kind {
-        FactKind::AttributeChanged { attribute, .. } | FactKind::Died { attribute } => shape.shows(attribute),
+        FactKind::AttributeChanged { attribute, .. }
+        | FactKind::Resource { attribute, .. }
+        | FactKind::Died { attribute } => shape.shows(attribute),
         FactKind::TagChanged { .. } => shape.tags,
         FactKind::Cue { .. } => shape.cues,
         // Observers see active effects, but neither their periods nor their set-by-caller values.
@@ -44,6 +46,15 @@ pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
         FactKind::EffectRemoved { .. } => shape.effects,
         FactKind::Spawned { .. } | FactKind::Despawned | FactKind::Restored => true,
         _ => false,
+    }
+}
+
+/// Returns the attribute whose value a fact contains. If the attribute is hidden from the owner, so is the fact.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other fact contains a value of an attribute")]
+pub(crate) fn shown_attribute(fact: &Fact) -> Option<AttributeId> {
+    match fact.kind {
+        FactKind::AttributeChanged { attribute, .. } | FactKind::Resource { attribute, .. } => Some(attribute),
+        _ => None,
     }
 }
 
@@ -158,6 +169,7 @@ pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
         FactKind::EffectRemoved { .. } => (9, 0),
         FactKind::Died { .. } => (10, 0),
         FactKind::Damage { .. } => (11, 0),
+        FactKind::Resource { attribute, .. } => (14, attribute.0),
         FactKind::Spawned { .. } | FactKind::Despawned | FactKind::Restored => return None,
         // All other facts of one application.
         _ => (12, 0),

@@ -15,7 +15,7 @@ use ugas_core::{
 };
 
 /// The protocol version. Client and server must have the same version.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// A request that a client may send.
 ///
@@ -108,9 +108,12 @@ pub enum Request {
         key: ActivationKey,
         /// The target.
         target: Target,
+        /// The number of the tick of the cast, if the server waits for the target of each tick (`TickData: Required`).
+        tick: Option<u32>,
     },
-    /// Runs the `OnMispredicted` tasks of an ability whose predicted activation was rejected. The client session sends
-    /// this request automatically, once per rejected command.
+    /// Reports that the predicted activation of an ability was rejected: server and client emit the fact `Mispredicted`
+    /// and run the `OnMispredicted` tasks. The client session sends this request automatically, once per rejected
+    /// command.
     Mispredicted {
         /// The controller.
         who: ControllerId,
@@ -183,7 +186,7 @@ impl Request {
             }
             Request::Complete { key, answer } => Op::Complete { key: *key, answer: answer.clone() },
             Request::Move { who, anchor } => Op::Move { who: *who, anchor: Some(*anchor) },
-            Request::Aim { key, target } => Op::Aim { key: *key, target: *target },
+            Request::Aim { key, target, tick } => Op::Aim { key: *key, target: *target, tick: *tick },
             Request::Mispredicted { who, ability, target, .. } => {
                 Op::Mispredicted { who: *who, ability: *ability, target: *target }
             }
@@ -426,5 +429,75 @@ mod tests {
         let mut buffer = [0; 26];
         assert_eq!(encode_removed(&actors, &mut buffer), Some(&*encode(&ToClient::Removed { actors: actors.clone() })));
         assert_eq!(encode_removed(&actors, &mut buffer[..8]), None);
+    }
+
+    /// Returns whether a client can request an op. A new op does not compile until it is listed here.
+    fn is_requestable(op: &Op) -> bool {
+        match op {
+            Op::Press { .. }
+            | Op::Release { .. }
+            | Op::Activate { .. }
+            | Op::Cancel { .. }
+            | Op::Commit { .. }
+            | Op::ApplyFromAbility { .. }
+            | Op::Complete { .. }
+            | Op::Move { .. }
+            | Op::Aim { .. }
+            | Op::Mispredicted { .. } => true,
+            Op::Spawn(_)
+            | Op::SpawnMany { .. }
+            | Op::Despawn { .. }
+            | Op::Apply(_)
+            | Op::ApplyToMany { .. }
+            | Op::ApplyAll { .. }
+            | Op::Remove { .. }
+            | Op::RemoveMatching { .. }
+            | Op::Change { .. }
+            | Op::ChangeMatching { .. }
+            | Op::AddSet { .. }
+            | Op::RemoveSet { .. }
+            | Op::SetActive { .. }
+            | Op::SetRate { .. }
+            | Op::Possess { .. }
+            | Op::Grant { .. }
+            | Op::Revoke { .. }
+            | Op::SetLevel { .. }
+            | Op::SetParam { .. }
+            | Op::Restrict { .. }
+            | Op::Interrupt { .. }
+            | Op::End { .. }
+            | Op::Validate { .. }
+            | Op::Event(_)
+            | Op::Define(_)
+            | Op::Undefine(_) => false,
+            // Only the server changes resources, and adds, removes, blocks and switches capabilities.
+            Op::ModifyResource { .. }
+            | Op::GrantSet { .. }
+            | Op::RevokeSet { .. }
+            | Op::Block { .. }
+            | Op::Unblock { .. }
+            | Op::Enable { .. }
+            | Op::SetTick { .. } => false,
+        }
+    }
+
+    #[test]
+    fn requests_can_express_only_the_ops_of_a_player() {
+        let (who, ability, target) = (ControllerId(1), AbilityId(2), Target::None);
+        let (input, key) = (InputId(3), ActivationKey { origin_id: 4, who, ordinal: 0 });
+        let requests = [
+            Request::Press { who, input, target },
+            Request::Release { who, input },
+            Request::Activate { who, ability, target },
+            Request::Cancel { who, ability },
+            Request::End { who, ability },
+            Request::Commit { who, ability },
+            Request::Apply { who, ability, effect: EffectId(5), target: who },
+            Request::Complete { key: TaskKey { seq: 6, who }, answer: Answer::default() },
+            Request::Move { who, anchor: Anchor::at([1.0; 3]) },
+            Request::Aim { key, target, tick: None },
+            Request::Mispredicted { who, base: 7, sub: 8, ability, target },
+        ];
+        assert!(requests.iter().all(|request| is_requestable(&request.op())));
     }
 }

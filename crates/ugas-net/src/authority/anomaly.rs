@@ -2,7 +2,8 @@
 //!
 //! Each rejection adds the weight of its reason to the score of the client, and the score decays with time. Rejections
 //! that honest play causes have the weight 0: late and duplicate packets, commands that lose a race against a cooldown,
-//! a removal or a moving target. The host decides what to do with a score.
+//! a removal or a moving target. A client that often acts inside the grace before the end of a cooldown is reported, which
+//! raises its score too ([`GraceReport`](crate::server::GraceReport)). The host decides what to do with a score.
 
 use super::RejectReason;
 use ugas_core::SimTime;
@@ -86,6 +87,12 @@ impl AnomalyMeter {
     /// Adds the weight of a rejection.
     pub(crate) fn record(&mut self, reason: RejectReason, now: SimTime) {
         self.score = (self.score(now).0 + reason.weight()).min(MAX_SCORE);
+        self.at = now;
+    }
+
+    /// Adds the weight of a report: the score reaches [`SUGGESTED_THRESHOLD`].
+    pub(crate) fn record_report(&mut self, now: SimTime) {
+        self.score = (self.score(now).0 + SUGGESTED_THRESHOLD).min(MAX_SCORE);
         self.at = now;
     }
 

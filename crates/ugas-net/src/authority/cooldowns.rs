@@ -11,7 +11,7 @@
 use super::RejectReason;
 use crate::message::Request;
 use std::collections::VecDeque;
-use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, GroupId, Refusal, Sim, SimTime, TagId};
+use ugas_core::{AbilityId, ControllerId, EffectId, Fact, FactKind, Facts, GroupId, Refusal, Sim, SimTime, TagId};
 
 /// The maximum number of cooldown ends that are kept. If there are more, the oldest are dropped, and no request takes
 /// effect as of a time before the last dropped end.
@@ -32,9 +32,22 @@ struct End {
     at: SimTime,
     who: ControllerId,
     kind: CooldownKind,
+    /// The effect that ended, and its source.
+    effect: EffectId,
+    source: ControllerId,
 }
 
 impl End {
+    /// Returns whether the cooldown began with a use of an ability.
+    fn is_by_use(&self, sim: &Sim) -> bool {
+        match self.kind {
+            CooldownKind::Group(_) => true,
+            CooldownKind::Tag(_) => sim.remote().is_own_cooldown(self.who, self.effect, self.source),
+            // The end of a recharge may follow another recharge.
+            CooldownKind::Charges(_) => false,
+        }
+    }
+
     /// Returns the end of a cooldown that a fact reports.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     fn of(fact: &Fact) -> Option<End> {
@@ -44,7 +57,7 @@ impl End {
             FactKind::Charges { ability, length: SimTime::ZERO, .. } => CooldownKind::Charges(ability),
             _ => return None,
         };
-        Some(End { at: fact.at, who: fact.who, kind })
+        Some(End { at: fact.at, who: fact.who, kind, effect: fact.effect, source: fact.source })
     }
 }
 
@@ -75,33 +88,38 @@ impl CooldownHistory {
 
     /// Returns the time as of which a late request takes effect: the claimed time, or the end of a cooldown that was
     /// running at the claimed time. An activation whose own cooldown was running at the claimed time is rejected,
-    /// because no honest client sends such a command.
+    /// because no honest client sends such a command, unless the cooldown began with a use and ended at most `grace`
+    /// later.
     pub fn counted_from(
         &self,
         sim: &Sim,
         request: &Request,
         claimed: SimTime,
+        grace: SimTime,
     ) -> Result<SimTime, (RejectReason, Refusal)> {
         let who = request.who();
         let from = claimed.max(self.known_from);
-        let last = |is: &dyn Fn(CooldownKind) -> bool| {
+        let last = |is: &dyn Fn(&End) -> bool| {
             // A cooldown may also have ended earlier in this tick, whose facts are not recorded yet.
             let fresh = sim.facts().list.iter().filter_map(End::of);
-            let ends = self.ends.iter().copied().chain(fresh).filter(|end| end.who == who && is(end.kind));
+            let ends = self.ends.iter().copied().chain(fresh).filter(|end| end.who == who && is(end));
             ends.map(|end| end.at).fold(from, SimTime::max)
         };
         match request {
             Request::Activate { ability, .. } => {
                 let (tags, group) = sim.cooldown_gates(*ability);
-                let cooldown_end = last(&|kind| match kind {
+                let is_gate = |end: &End| match end.kind {
                     CooldownKind::Tag(tag) => tags.contains(&tag),
                     CooldownKind::Group(of) => group == Some(of),
                     CooldownKind::Charges(_) => false,
-                });
-                if cooldown_end > from {
+                };
+                let cooldown_end = last(&is_gate);
+                let is_in_grace = |end: &End| end.at - claimed <= grace && end.is_by_use(sim);
+                if last(&|end| is_gate(end) && !is_in_grace(end)) > from {
                     return Err((RejectReason::Early, Refusal::ClaimedDuringCooldown));
                 }
-                Ok(last(&|kind| kind == CooldownKind::Charges(*ability)))
+                let of_ability = |end: &End| end.kind == CooldownKind::Charges(*ability);
+                Ok(last(&of_ability).max(cooldown_end))
             }
             // The request does not name its ability, so every cooldown end counts.
             Request::Press { .. }
@@ -140,7 +158,7 @@ mod tests {
     fn counted(history: &CooldownHistory, request: &Request, claimed: i64) -> i64 {
         let rules = Rules::builder().build().unwrap();
         let sim = Sim::new(rules, SimConfig::default());
-        history.counted_from(&sim, request, SimTime(claimed)).unwrap().0
+        history.counted_from(&sim, request, SimTime(claimed), SimTime::ZERO).unwrap().0
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Commands: each asks the server for a change. The client predicts the change if the net execution policy allows it.
 
 use super::facts::Certainty;
-use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};
+use super::{Client, ClientState, CommandStatus, MAX_PENDING, MispredictedUse, PendingCommand};
 use crate::authority::check_numbers;
 use crate::confirm::is_shown;
 use crate::message::{Command, Request, encode};
@@ -10,11 +10,13 @@ use crate::policy::policy_of;
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
 use crate::view::burst_key;
-use ugas_core::{ActivationKey, BadValue, CueType, FactKind, OpId, Outcome, Refusal, SimTime, Target};
+use ugas_core::{BadValue, CueType, FactKind, OpId, Outcome, PredictedAim, Refusal, SimTime, Target};
 use ugas_doc::NetExecution;
 
 /// The shortest prediction window, unless the configuration limits it to less.
 const LEAST_WINDOW: SimTime = SimTime::millis(500);
+/// The maximum number of casts whose last sent tick is kept.
+const MAX_SENT_TICKS: usize = 64;
 /// The longest prediction window.
 pub(super) const MAX_WINDOW: SimTime = SimTime::millis(2000);
 
@@ -58,8 +60,13 @@ impl Client {
     /// While the prediction window is closed ([`Client::can_predict`]) or too many commands wait for their verdicts,
     /// the client queues the request and runs it when the window opens ([`CommandStatus::Queued`]). Releases and
     /// cancels are sent at once without a prediction, unless a queued request must run before them. If the queue is
-    /// full, this method returns [`Refusal::PredictionWindowClosed`].
+    /// full, this method returns [`Refusal::PredictionWindowClosed`]. Until the server's state of the controller has
+    /// arrived, it returns [`Refusal::NotInitialized`].
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
+        let is_missing = || self.rows.iter().any(|row| row.who == request.who() && !row.is_present());
+        if self.state == ClientState::Connecting || self.state == ClientState::Playing && is_missing() {
+            return Err(Refusal::NotInitialized);
+        }
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
         }
@@ -87,7 +94,7 @@ impl Client {
         if let Request::Move { who, anchor } = request {
             return self.run_move(who, anchor);
         }
-        if let Request::Aim { key, target } = request {
+        if let Request::Aim { key, target, .. } = request {
             self.sim.remote().check_aim(key, target)?;
         }
         let policy = policy_of(&self.sim, &request)?;
@@ -131,8 +138,8 @@ impl Client {
         }
         let (is_sent, is_acked) = (false, false);
         self.pending.push_back(PendingCommand { command, id, has_effect, is_predicted, is_sent, is_acked });
-        for (key, target) in std::mem::take(&mut self.aimed) {
-            self.send_aim(next, key, target);
+        for aim in std::mem::take(&mut self.aimed) {
+            self.send_aim(next, aim);
         }
         Ok(status)
     }
@@ -187,8 +194,9 @@ impl Client {
         } else {
             return None;
         };
-        let target = self.aimed.iter().rev().find(|a| a.0 == first).map(|a| a.1);
-        self.aimed.retain(|a| a.0 != first);
+        let is_first = |a: &PredictedAim| a.activation == first && a.tick.is_none();
+        let target = self.aimed.iter().rev().find(|a| is_first(a)).map(|a| a.target);
+        self.aimed.retain(|a| !is_first(a));
         target
     }
 
@@ -196,17 +204,34 @@ impl Client {
     /// targets arrive in time.
     pub(super) fn send_aims(&mut self) {
         self.take_aims(None);
-        for (key, target) in std::mem::take(&mut self.aimed) {
-            self.send_aim(self.tick, key, target);
+        for aim in std::mem::take(&mut self.aimed) {
+            self.send_aim(self.tick, aim);
         }
     }
 
-    fn send_aim(&mut self, tick: Tick, key: ActivationKey, target: Target) {
-        if self.open_commands() >= MAX_PENDING || !self.owned.contains(&key.who) {
+    /// Records that the target of a tick of a cast is sent. Returns false if it was sent before.
+    fn record_sent_tick(&mut self, aim: &PredictedAim) -> bool {
+        let Some(tick) = aim.tick else { return true };
+        if let Some(last) = self.sent_ticks.iter_mut().find(|s| s.0 == aim.activation) {
+            let is_new = tick > last.1;
+            last.1 = last.1.max(tick);
+            return is_new;
+        }
+        if self.sent_ticks.len() >= MAX_SENT_TICKS {
+            self.sent_ticks.pop_front();
+        }
+        self.sent_ticks.push_back((aim.activation, tick));
+        true
+    }
+
+    fn send_aim(&mut self, tick: Tick, aim: PredictedAim) {
+        let PredictedAim { activation: key, tick: cast_tick, target } = aim;
+        let may_send = self.open_commands() < MAX_PENDING && self.owned.contains(&key.who);
+        if !may_send || !self.record_sent_tick(&aim) {
             return;
         }
         self.open_base(tick);
-        let request = Request::Aim { key, target };
+        let request = Request::Aim { key, target, tick: cast_tick };
         let command = Command { tick, base: self.base, sub: self.sub, request, aim: None };
         self.sub = self.sub.saturating_add(1);
         // The target is sent even if the ability has ended on this client: the server has not simulated its last tick
@@ -217,22 +242,27 @@ impl Client {
         self.pending.push_back(PendingCommand { command, id, has_effect, is_predicted, is_sent, is_acked });
     }
 
-    /// Queues the `OnMispredicted` request for a predicted command that was rejected.
+    /// Queues the `Mispredicted` request for a predicted command that was rejected.
     pub(super) fn queue_mispredicted(&mut self, id: OpId, command: &Command) {
         let (Some(target), Some(ability)) = (command.request.aim(), self.keys.first(id)) else { return };
-        let has_tasks = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
-        if has_tasks && self.mispredicted.len() < MAX_PENDING {
+        if self.mispredicted.len() < MAX_PENDING {
             let (who, base, sub) = (command.request.who(), command.base, command.sub);
-            self.mispredicted.push_back(Request::Mispredicted { who, base, sub, ability, target });
+            let request = Request::Mispredicted { who, base, sub, ability, target };
+            let is_press = matches!(command.request, Request::Press { .. });
+            self.mispredicted.push_back(MispredictedUse { request, ability, is_press });
         }
     }
 
-    /// Sends the queued `OnMispredicted` requests as commands, which the client predicts and the server runs in the
-    /// same tick.
+    /// Sends the queued `Mispredicted` requests as commands, which the client predicts and the server runs in the same
+    /// tick.
     pub(super) fn send_mispredicted(&mut self) {
         while self.can_predict() && self.open_commands() < MAX_PENDING {
-            let Some(request) = self.mispredicted.pop_front() else { return };
-            // An ability that is no longer granted has nothing to clean up.
+            let Some(MispredictedUse { request, ability, is_press }) = self.mispredicted.pop_front() else { return };
+            let grants = self.sim.grants(request.who()).unwrap_or_default();
+            if is_press && grants.iter().all(|g| g.ability != ability) {
+                continue;
+            }
+            // The controller may have been removed.
             let _ = self.run_request(request);
         }
     }

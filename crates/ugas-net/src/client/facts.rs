@@ -3,7 +3,7 @@
 //! `LocalOnly` ability, once.
 
 use super::confirm::ConfirmationWindow;
-use crate::confirm::{confirmation_hash, unknown_hash};
+use crate::confirm::{confirmation_hash, shown_attribute, unknown_hash};
 use crate::types::Tick;
 use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
@@ -96,6 +96,7 @@ fn identity(f: &Fact) -> Identity {
         FactKind::AttributeChanged { attribute, .. } => attribute.0,
         FactKind::TagChanged { tag, added, .. } => tag.0 << 1 | added as u32,
         FactKind::Cue { tag, cue, .. } => tag.0 << 2 | cue as u32,
+        FactKind::Resource { attribute, step, .. } => attribute.0 << 2 | step as u32,
         _ => 0,
     };
     (f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
@@ -171,11 +172,7 @@ impl PendingFacts {
         {
             out.push(dropped.fact, None, Certainty::Unknown);
         }
-        let is_hidden = if let FactKind::AttributeChanged { attribute, .. } = fact.kind {
-            is_owned && self.hidden.contains(&attribute)
-        } else {
-            false
-        };
+        let is_hidden = is_owned && shown_attribute(fact).is_some_and(|attribute| self.hidden.contains(&attribute));
         let hash = confirmation_hash(fact).filter(|_| !is_hidden);
         self.list.push_back(PredictedFact {
             tick,

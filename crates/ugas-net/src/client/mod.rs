@@ -24,6 +24,7 @@ mod receive;
 mod reconcile;
 mod reload;
 mod remote;
+mod runner;
 mod send;
 mod verdicts;
 mod visible;
@@ -61,8 +62,8 @@ use positions::RemotePositions;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use ugas_core::{
-    ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, NoHost, OpId, Outcome, Role,
-    RowDifference, Rules, Sim, SimConfig, SimTime, Target,
+    AbilityId, ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, LocalRunner, NoHost, OpId,
+    Outcome, PredictedAim, Role, RowDifference, Rules, Sim, SimConfig, SimTime,
 };
 
 /// The maximum number of commands that wait for a verdict.
@@ -181,6 +182,16 @@ pub struct ClientCounts {
     pub skipped_proxies: u64,
 }
 
+/// A predicted activation that the server rejected.
+#[derive(Clone)]
+struct MispredictedUse {
+    request: Request,
+    ability: AbilityId,
+    /// Whether the rejected command was a press. The server cannot know which ability such a command was for once that
+    /// ability is revoked.
+    is_press: bool,
+}
+
 /// A command that waits for its verdict.
 #[derive(Clone)]
 struct PendingCommand {
@@ -211,8 +222,10 @@ pub struct Client {
     blocks: Blocks,
     keys: Keys,
     local: LocalAbilities,
-    /// `OnMispredicted` requests of rejected abilities, to be sent after the rollback.
-    mispredicted: VecDeque<Request>,
+    /// Runs the capabilities that exist on this client only.
+    runner: LocalRunner,
+    /// The `Mispredicted` requests of rejected commands, to be sent after the rollback.
+    mispredicted: VecDeque<MispredictedUse>,
     length: SimTime,
     tick: Tick,
     /// The start of the prediction window: the newest tick received from the server. Before the first packet it is the
@@ -227,6 +240,8 @@ pub struct Client {
     positions: RemotePositions,
     /// For each proxy that predictions changed, its journal positions at the ends of ticks.
     touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalPosition)>>,
+    /// The resources of remote actors when their attribute sets last changed, with their values.
+    proxy_resources: BTreeMap<ControllerId, Vec<(AttributeId, f64)>>,
     pending: VecDeque<PendingCommand>,
     queue: CommandQueue,
     moves: MoveSender,
@@ -245,7 +260,9 @@ pub struct Client {
     /// Mispredicted facts about owned controllers, kept until they are compared with the corrected state.
     mispredicted_facts: Vec<Fact>,
     /// Targets that predicted abilities chose.
-    aimed: Vec<(ActivationKey, Target)>,
+    aimed: Vec<PredictedAim>,
+    /// The last tick of each cast whose target was sent, the oldest cast first. A resimulation runs ticks again.
+    sent_ticks: VecDeque<(ActivationKey, u32)>,
     /// How many facts of the sim were already matched with the triggers of local abilities.
     triggered: usize,
     corrections: Vec<ValueCorrection>,
@@ -285,6 +302,7 @@ impl Client {
             blocks: Blocks::new(length),
             keys: Keys::default(),
             local: LocalAbilities::default(),
+            runner: LocalRunner::default(),
             mispredicted: VecDeque::new(),
             length,
             tick: Tick(0),
@@ -297,6 +315,7 @@ impl Client {
             proxies: Proxies::new(rules, length),
             positions: RemotePositions::default(),
             touched: BTreeMap::new(),
+            proxy_resources: BTreeMap::new(),
             pending: VecDeque::new(),
             queue: CommandQueue::default(),
             moves: MoveSender::default(),
@@ -311,6 +330,7 @@ impl Client {
             has_own_confirmations: false,
             mispredicted_facts: Vec::new(),
             aimed: Vec::new(),
+            sent_ticks: VecDeque::new(),
             triggered: 0,
             corrections: Vec::new(),
             reasons: CorrectionReasons::default(),
@@ -464,6 +484,7 @@ impl Client {
         let mut simulated = 0;
         while simulated < due && self.can_advance() {
             self.simulate_tick(host);
+            self.run_capabilities();
             simulated += 1;
         }
         simulated

@@ -5,7 +5,7 @@
 use super::Client;
 use super::facts::Certainty;
 use super::history::OwnedHistory;
-use super::visible::plain;
+use super::visible::{VisibleState, plain};
 use crate::types::Tick;
 use crate::view::ProxyChange;
 use ugas_core::FactKind;
@@ -36,8 +36,10 @@ impl Client {
         let who = row.who;
         self.rows[at] = OwnedHistory::new(who);
         self.list_owned();
+        let before = VisibleState::of(&self.sim, who);
         self.sim.remote_mut().remove_silently(who);
         self.pending_facts.resolve_removed(who, tick, &mut self.out);
+        before.compare_capabilities(&VisibleState::unknown(who), &[], self.sim.now(), &mut self.out);
         let fact = plain(self.sim.now(), who, FactKind::Despawned);
         self.out.push(fact, None, Certainty::Server);
         self.reset_proxy(who, tick);

@@ -70,6 +70,7 @@ impl Client {
             self.carrier.revoke_ack();
             self.request_resync();
         }
+        self.follow_capabilities();
     }
 
     pub(super) fn receive_message(&mut self, message: ToClient, tick: Tick) {

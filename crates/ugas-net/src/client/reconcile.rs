@@ -3,7 +3,7 @@
 use super::Client;
 use super::correction::CorrectionReason;
 use super::facts::{Certainty, Resimulated};
-use super::visible::{VisibleState, plain};
+use super::visible::{VisibleState, plain, report_resources, resources_of};
 use crate::mask::hidden_from_owners;
 use crate::types::Tick;
 use crate::wire::bits::WireError;
@@ -128,6 +128,9 @@ impl Client {
         if first {
             let fact = plain(self.sim.now(), who, FactKind::Spawned { owner: ugas_core::ActorId::NONE });
             self.out.push(fact, None, Certainty::Server);
+            let known = VisibleState::of(&self.sim, who);
+            VisibleState::unknown(who).compare_capabilities(&known, &[], self.sim.now(), &mut self.out);
+            report_resources(who, &[], &resources_of(&self.sim, who), self.sim.now(), &mut self.out);
         }
         predicted_hash.is_none() || is_different || late
     }

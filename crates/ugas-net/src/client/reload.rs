@@ -47,6 +47,9 @@ impl Client {
         let old = self.sim.rules().fingerprint();
         let shown: Vec<ControllerId> = self.owned.clone();
         let before: Vec<VisibleState> = shown.iter().map(|&who| VisibleState::of(&self.sim, who)).collect();
+        let remote: Vec<ControllerId> =
+            self.proxies.iter().map(|p| p.who()).filter(|who| !shown.contains(who)).collect();
+        let held: Vec<_> = remote.into_iter().map(|who| (who, self.held_capabilities(who))).collect();
         if self.sim.reload(rules.clone()).is_err() {
             return false;
         }
@@ -58,6 +61,9 @@ impl Client {
         for before in before {
             let now = VisibleState::of(&self.sim, before.who());
             before.compare(&now, &[], self.sim.now(), &mut self.out);
+        }
+        for (who, held) in held {
+            self.report_held_capabilities(who, &held);
         }
         let hidden = hidden_from_owners(rules);
         self.rows.iter_mut().for_each(|row| row.restart(&hidden));

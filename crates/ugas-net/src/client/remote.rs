@@ -2,14 +2,14 @@
 
 use super::Client;
 use super::facts::Certainty;
-use super::visible::{VisibleState, plain};
+use super::visible::{VisibleState, plain, report_resources};
 use crate::types::Tick;
 use crate::view::{ProxyChange, burst_key, read_next};
 use crate::wire::bits::{BitReader, WireError};
 use std::collections::VecDeque;
 use ugas_core::{
     ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, OpId, ParamValue, ProxyRow, RemoveReason,
-    ResimulationStop, Simulated,
+    ResimulationStop, ResourceStep, Simulated,
 };
 
 impl Client {
@@ -130,7 +130,9 @@ impl Client {
             values: &snapshot.values,
             tags: &snapshot.tags,
             anchor: self.positions.newest(who),
+            holdings: &snapshot.holdings,
         };
+        let held = self.held_capabilities(who);
         let start = self.sim.remote().journal_start(who);
         let image = self.sim.remote_mut().import_proxy(&row, mark.map_or(start, |m| m.max(start)));
         let end = ResimulationStop::at(self.sim.now());
@@ -139,6 +141,7 @@ impl Client {
         if done.is_err() {
             self.counts.malformed += 1;
         }
+        self.report_held_capabilities(who, &held);
         if !self.owned.contains(&who) {
             // An existing journal continues.
             let _ = self.sim.keep_journal(who);
@@ -173,7 +176,9 @@ impl Client {
         self.positions.remove(who);
         self.touched.remove(&who);
         if self.sim.exists(who) {
+            let held = self.held_capabilities(who);
             self.sim.remote_mut().remove_silently(who);
+            self.report_held_capabilities(who, &held);
             let fact = plain(self.sim.now(), who, FactKind::Despawned);
             self.out.push(fact, None, Certainty::Server);
         }
@@ -266,6 +271,20 @@ impl Client {
         }
     }
 
+    /// Emits facts for the resources that a remote actor got or lost since its attribute sets last changed.
+    fn report_proxy_resources(&mut self, who: ControllerId) {
+        let Some(proxy) = self.proxies.get(who) else { return };
+        let now = self.sim.resources(who).unwrap_or_default().into_iter().filter(|&a| proxy.shows(a));
+        let now: Vec<_> = now.filter_map(|a| Some((a, self.sim.get(who, a).ok()?))).collect();
+        let proxies = &self.proxies;
+        self.proxy_resources.retain(|&who, _| proxies.get(who).is_some());
+        let before = self.proxy_resources.remove(&who).unwrap_or_default();
+        report_resources(who, &before, &now, self.sim.now(), &mut self.out);
+        if !now.is_empty() {
+            self.proxy_resources.insert(who, now);
+        }
+    }
+
     pub(super) fn emit_change(&mut self, who: ControllerId, change: &ProxyChange) {
         if self.is_predicted_change(who, change) {
             return;
@@ -277,7 +296,10 @@ impl Client {
         };
         let (no_key, no_effect) = (EffectKey::NONE, EffectId::NONE);
         match *change {
-            ProxyChange::Shaped => push(FactKind::Restored, no_key, no_effect),
+            ProxyChange::Shaped => {
+                push(FactKind::Restored, no_key, no_effect);
+                self.report_proxy_resources(who);
+            }
             ProxyChange::Attribute { attribute, old, new } => {
                 let old = old.unwrap_or(new);
                 push(
@@ -285,6 +307,11 @@ impl Client {
                     no_key,
                     no_effect,
                 );
+                if old != new && self.sim.resources(who).is_ok_and(|list| list.contains(&attribute)) {
+                    let step = ResourceStep::Changed;
+                    let fact = plain(at, who, FactKind::Resource { attribute, step, old, new });
+                    self.out.push(fact, None, Certainty::Server);
+                }
             }
             ProxyChange::Tag { tag, added } => {
                 push(FactKind::TagChanged { tag, added, exact: true, presence: true }, no_key, no_effect);

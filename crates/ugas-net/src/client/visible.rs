@@ -2,10 +2,11 @@
 
 use super::ValueCorrection;
 use super::facts::{Certainty, NetFacts};
+use crate::mask::hidden_from_owners;
 use crate::view::Proxy;
 use ugas_core::{
-    AttributeId, Cause, ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, RemoveReason, Sim, SimTime, Span,
-    TagId,
+    AttributeId, CapabilityState, CapabilityStep, CapabilityView, Cause, ControllerId, CueType, EffectId, EffectKey,
+    Fact, FactKind, RemoveReason, ResourceStep, Sim, SimTime, Span, TagId,
 };
 
 /// Returns a fact without source, effect and cause.
@@ -13,6 +14,36 @@ pub(super) fn plain(at: SimTime, who: ControllerId, kind: FactKind) -> Fact {
     let Cause { root, link } = Cause::default();
     let (source, key, effect) = (ControllerId::NONE, EffectKey::NONE, EffectId::NONE);
     Fact { at, who, source, key, root, link, effect, kind }
+}
+
+/// Returns the resources of a controller that are replicated to its owner, with their values.
+pub(super) fn resources_of(sim: &Sim, who: ControllerId) -> Vec<(AttributeId, f64)> {
+    let mut resources = sim.resources(who).unwrap_or_default();
+    if resources.is_empty() {
+        return Vec::new();
+    }
+    let hidden = hidden_from_owners(sim.rules());
+    resources.retain(|attribute| !hidden.contains(attribute));
+    resources.into_iter().filter_map(|attribute| Some((attribute, sim.get(who, attribute).ok()?))).collect()
+}
+
+/// Emits facts for the resources that a controller got or lost.
+pub(super) fn report_resources(
+    who: ControllerId,
+    before: &[(AttributeId, f64)],
+    now: &[(AttributeId, f64)],
+    at: SimTime,
+    out: &mut NetFacts,
+) {
+    let has = |list: &[(AttributeId, f64)], attribute| list.iter().any(|r| r.0 == attribute);
+    for &(attribute, new) in now.iter().filter(|r| !has(before, r.0)) {
+        let kind = FactKind::Resource { attribute, step: ResourceStep::Added, old: 0.0, new };
+        out.push(plain(at, who, kind), None, Certainty::Server);
+    }
+    for &(attribute, old) in before.iter().filter(|r| !has(now, r.0)) {
+        let kind = FactKind::Resource { attribute, step: ResourceStep::Removed, old, new: 0.0 };
+        out.push(plain(at, who, kind), None, Certainty::Server);
+    }
 }
 
 /// The visible state of a controller.
@@ -23,6 +54,10 @@ pub(super) struct VisibleState {
     effects: Vec<(EffectKey, EffectId, u32, u32)>,
     /// Looping cues, sorted by tag.
     loops: Vec<TagId>,
+    /// The capabilities, in the order in which they run.
+    capabilities: Vec<CapabilityView>,
+    /// The resources that are replicated to the client, with their values.
+    resources: Vec<(AttributeId, f64)>,
 }
 
 impl VisibleState {
@@ -34,7 +69,14 @@ impl VisibleState {
         let effects = sim.effects(who).unwrap_or_default();
         let effects = effects.into_iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect();
         let loops = sim.cues(who).unwrap_or_default();
-        VisibleState { who, values, tags, effects, loops }
+        let capabilities = sim.capabilities(who).unwrap_or_default();
+        VisibleState { who, values, tags, effects, loops, resources: resources_of(sim, who), capabilities }
+    }
+
+    /// Returns the state of a controller of which the client knows nothing yet.
+    pub(super) fn unknown(who: ControllerId) -> VisibleState {
+        let (values, tags, effects, loops, resources) = Default::default();
+        VisibleState { who, values, tags, effects, loops, resources, capabilities: Vec::new() }
     }
 
     /// Returns the visible state of a remote actor: replicated attributes and tags. Effects and looping cues are left
@@ -42,10 +84,12 @@ impl VisibleState {
     pub(super) fn of_remote(sim: &Sim, proxy: &Proxy) -> VisibleState {
         let mut shown = VisibleState::of(sim, proxy.who());
         shown.values.retain(|v| proxy.shows(v.0));
+        shown.resources.retain(|r| proxy.shows(r.0));
         // Only current values are replicated.
         shown.values.iter_mut().for_each(|v| v.1 = v.2);
         shown.effects.clear();
         shown.loops.clear();
+        shown.capabilities.clear();
         shown
     }
 
@@ -70,8 +114,13 @@ impl VisibleState {
             if (old, old_base) != (new, new_base) && !is_covered(&about) {
                 let kind = FactKind::AttributeChanged { attribute, old, new, old_base, new_base };
                 out.push(plain(at, self.who, kind), None, Certainty::Server);
+                if old != new && self.resources.iter().any(|r| r.0 == attribute) {
+                    let kind = FactKind::Resource { attribute, step: ResourceStep::Changed, old, new };
+                    out.push(plain(at, self.who, kind), None, Certainty::Server);
+                }
             }
         }
+        report_resources(self.who, &self.resources, &now.resources, at, out);
         let removed = self.tags.iter().filter(|t| !now.tags.contains(t)).map(|t| (*t, false));
         let new = now.tags.iter().filter(|t| !self.tags.contains(t)).map(|t| (*t, true));
         for (tag, added) in removed.chain(new) {
@@ -105,6 +154,44 @@ impl VisibleState {
                 out.push(Fact { key, effect, ..fact }, None, Certainty::Server);
             }
         }
+        self.compare_capabilities(now, touched, at, out);
+    }
+
+    /// Emits facts for the steps of capabilities that no other fact reports: those that the server added, removed,
+    /// activated or deactivated. The code of a capability is not called for these steps.
+    pub(super) fn compare_capabilities(&self, now: &VisibleState, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
+        let find = |list: &[CapabilityView], of: &CapabilityView| {
+            list.iter().find(|c| (c.handle, c.position) == (of.handle, of.position)).copied()
+        };
+        let removed = self.capabilities.iter().rev().filter(|c| find(&now.capabilities, c).is_none());
+        for gone in removed {
+            for step in steps_between(Some(gone), None) {
+                self.emit_step(gone, step, touched, at, out);
+            }
+        }
+        for capability in &now.capabilities {
+            let before = find(&self.capabilities, capability);
+            for step in steps_between(before.as_ref(), Some(capability)) {
+                self.emit_step(capability, step, touched, at, out);
+            }
+        }
+    }
+
+    fn emit_step(&self, of: &CapabilityView, step: CapabilityStep, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
+        let kind = FactKind::Capability { class: of.class, set: of.set, step };
+        // A fact of the resimulation reports the step, or an undone prediction reports its reverse.
+        let reverse = match step {
+            CapabilityStep::Activated => CapabilityStep::Deactivated,
+            CapabilityStep::Deactivated => CapabilityStep::Activated,
+            CapabilityStep::StartLife
+            | CapabilityStep::Setup
+            | CapabilityStep::EndCapability
+            | CapabilityStep::EndLife => step,
+        };
+        let undone = FactKind::Capability { class: of.class, set: of.set, step: reverse };
+        if !touched.iter().any(|f| f.kind == kind || f.kind == undone) {
+            out.push(plain(at, self.who, kind), None, Certainty::Server);
+        }
     }
 
     /// Collects values that changed by more than a fraction of the larger of the old and new value.
@@ -116,4 +203,30 @@ impl VisibleState {
             }
         }
     }
+}
+
+/// Returns the steps that lead from one state of a capability to another; `None` if the controller does not have it.
+fn steps_between(from: Option<&CapabilityView>, to: Option<&CapabilityView>) -> Vec<CapabilityStep> {
+    use CapabilityStep::{Activated, Deactivated, EndCapability, EndLife, Setup, StartLife};
+    // Whether the capability is held, is set up on this machine, and is active.
+    let level = |view: Option<&CapabilityView>| {
+        let is_set_up = |state: CapabilityState| match state {
+            CapabilityState::NotHeld | CapabilityState::Waiting | CapabilityState::Elsewhere => false,
+            CapabilityState::Disabled
+            | CapabilityState::Blocked
+            | CapabilityState::Inactive
+            | CapabilityState::Active => true,
+        };
+        (view.is_some(), view.is_some_and(|view| is_set_up(view.state)), view.is_some_and(|view| view.active))
+    };
+    let ((was_held, was_set_up, was_active), (is_held, is_set_up, is_active)) = (level(from), level(to));
+    let steps = [
+        (was_active && !is_active, Deactivated),
+        (was_set_up && !is_set_up, EndCapability),
+        (was_held && !is_held, EndLife),
+        (!was_held && is_held, StartLife),
+        (!was_set_up && is_set_up, Setup),
+        (!was_active && is_active, Activated),
+    ];
+    steps.into_iter().filter(|(happened, _)| *happened).map(|(_, step)| step).collect()
 }

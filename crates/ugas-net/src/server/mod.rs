@@ -6,6 +6,8 @@
 //! state.
 
 mod confirm;
+mod grace;
+mod local;
 mod moves;
 mod numbers;
 mod observe;
@@ -34,6 +36,7 @@ use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
+pub use grace::GraceReport;
 use numbers::Numbers;
 use observed::ObservedActivations;
 pub use secret::Secret;
@@ -45,7 +48,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Rules, Sim, SimTime, UsedAbility};
+use ugas_core::{AttributeId, ControllerId, Facts, LocalRunner, Op, Refusal, Rules, Sim, SimTime, UsedAbility};
 use ugas_doc::ControllerReplication;
 
 /// The maximum number of commands in one packet.
@@ -98,6 +101,13 @@ pub struct ServerConfig {
     pub release_inputs: bool,
     /// The speed limits of moves, unless [`TargetPolicy::can_move`] decides.
     pub movement: MovementConfig,
+    /// How early a client may use an ability, as a share of its round trip time, from 0 to 1. A command that comes at
+    /// most that much before the end of a global cooldown or of a cooldown that began with a use is not rejected: the
+    /// server keeps it and runs it at that end, so the rate of use does not rise. A recharge that followed another
+    /// recharge has no grace. The default is 0: no command is kept.
+    ///
+    /// A client predicts its cooldowns, so it needs the grace only where it cannot know their lengths.
+    pub grace: f64,
     /// Limits and timeouts of connections.
     pub connection: ConnectionConfig,
 }
@@ -115,6 +125,7 @@ impl Default for ServerConfig {
             bytes_per_second: 128 * 1024,
             release_inputs: true,
             movement: MovementConfig::default(),
+            grace: 0.0,
             connection: ConnectionConfig::default(),
         }
     }
@@ -131,6 +142,22 @@ impl ServerConfig {
     /// least 250 ms.
     pub fn late_ticks(&self) -> u32 {
         self.max_late_ticks.max(self.ticks_in(SimTime::millis(250)))
+    }
+
+    /// Returns how early a client with this round trip time may use an ability ([`ServerConfig::grace`]). The result is
+    /// at most the time by which a command may be late.
+    ///
+    /// ```
+    /// use ugas_core::SimTime;
+    /// use ugas_net::server::ServerConfig;
+    /// let config = ServerConfig { grace: 0.2, ..ServerConfig::default() };
+    /// assert_eq!(config.grace_of(SimTime::millis(100)), SimTime::millis(20));
+    /// ```
+    pub fn grace_of(&self, round_trip: SimTime) -> SimTime {
+        // A share that is not a number is no grace.
+        let share = if self.grace > 0.0 { self.grace.min(1.0) } else { 0.0 };
+        let most = self.tick_length.0.saturating_mul(i64::from(self.late_ticks()));
+        SimTime((round_trip.0.max(0) as f64 * share).round() as i64).min(SimTime(most))
     }
 
     fn ticks_in(&self, time: SimTime) -> u32 {
@@ -233,9 +260,13 @@ pub struct Server {
     cooldowns: CooldownHistory,
     observed: ObservedActivations,
     counts: RejectionCounts,
+    /// Reports that the host has not taken.
+    reports: Vec<GraceReport>,
     facts: Facts,
     /// The facts of the current tick.
     tick_facts: Facts,
+    /// Runs the capabilities that exist on this machine only.
+    runner: LocalRunner,
     changed: Vec<ControllerId>,
     packet_results: Vec<(PacketNumber, bool)>,
     /// The positions of the owned controllers of the client to which a packet is written.
@@ -286,8 +317,10 @@ impl Server {
             observed: ObservedActivations::default(),
             interest: Interest::default(),
             counts: RejectionCounts::default(),
+            reports: Vec::new(),
             facts: Facts::default(),
             tick_facts: Facts::default(),
+            runner: LocalRunner::default(),
             changed: Vec::new(),
             packet_results: Vec::new(),
             positions: Vec::new(),
@@ -450,7 +483,8 @@ impl Server {
     }
 
     /// Adds a client that owns these controllers. The transport must have authenticated the peer. Returns the number of
-    /// the client, which is part of the id of each of its ops.
+    /// the client, which is part of the id of each of its ops. From now on the client plays these controllers, so this
+    /// machine no longer controls them locally ([`Sim::set_local`]).
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
             return Err(ConnectError::PeerInUse(peer));
@@ -470,11 +504,18 @@ impl Server {
         for (budget, who) in new.movement.iter_mut().zip(owns) {
             *budget = self.kept_movement.remove(who).unwrap_or_default();
         }
+        for &who in owns {
+            // The client plays the controller from now on.
+            if self.sim.is_local(who) == Ok(true) {
+                let _ = self.sim.set_local(who, false);
+            }
+        }
         self.peers.insert(peer, new);
         Ok(number.client)
     }
 
-    /// Removes a client. The controllers of the client stay in the sim. If [`ServerConfig::release_inputs`] is set, the
+    /// Removes a client. The controllers of the client stay in the sim. A host whose player takes over one of them calls
+    /// [`Sim::set_local`]. If [`ServerConfig::release_inputs`] is set, the
     /// server releases their held inputs.
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(removed) = self.peers.remove(&peer) {

@@ -1,6 +1,7 @@
 //! The server's record of one client.
 
 use super::confirm::{ConfirmationQueue, SentRun};
+use super::grace::{GraceMeter, KeptCommand};
 use super::moves::MoveStreams;
 use super::numbers::Number;
 use super::observe::ObserverStream;
@@ -93,6 +94,8 @@ pub(crate) struct TickLimits {
 pub(crate) enum Due {
     /// A command, which gets a verdict.
     Command(Command),
+    /// A command that was kept until the end of a cooldown, which has come.
+    Kept(KeptCommand),
     /// A move, which gets no verdict.
     Move(Command),
 }
@@ -119,6 +122,9 @@ pub(crate) struct Peer {
     pub(crate) anomalies: AnomalyMeter,
     /// Commands waiting for their tick, by key, with their fingerprints.
     waiting: BTreeMap<(u32, u16), (Command, u64)>,
+    /// The command that waits for the end of a cooldown. Later commands wait for it.
+    pub(crate) kept: Option<KeptCommand>,
+    pub(crate) grace_meter: GraceMeter,
     /// Moves waiting for their tick.
     pub(crate) moves: MoveStreams,
     /// Keys of processed commands with their fingerprints, the oldest first.
@@ -179,6 +185,8 @@ impl Peer {
             rejections: RejectionCounts::default(),
             anomalies: AnomalyMeter::default(),
             waiting: BTreeMap::new(),
+            kept: None,
+            grace_meter: GraceMeter::default(),
             moves: MoveStreams::new(owned),
             processed: VecDeque::new(),
             last_dropped: None,
@@ -266,8 +274,14 @@ impl Peer {
     }
 
     /// Returns the next due command or move. Commands run in the order of keys, a move before the commands that were
-    /// issued after it.
-    pub(crate) fn next_due(&mut self, now: Tick) -> Option<Due> {
+    /// issued after it. `time` is the time of the sim, before the tick `now` is simulated.
+    pub(crate) fn next_due(&mut self, now: Tick, time: SimTime) -> Option<Due> {
+        if let Some(kept) = self.kept.take_if(|kept| kept.until <= time) {
+            return Some(Due::Kept(kept));
+        }
+        if self.kept.is_some() {
+            return self.moves.take_due(now).map(Due::Move);
+        }
         let first = self.waiting.first_key_value().map(|(_, (command, _))| (command.tick, command.sub));
         let first = first.filter(|(tick, _)| *tick <= now);
         if let Some(due) = self.moves.peek_due(now)
@@ -304,6 +318,7 @@ impl Peer {
                 | RejectReason::Past
                 | RejectReason::Future
                 | RejectReason::CommandRate
+                | RejectReason::Ability
         );
         if !may_be_predicted || command.request.aim().is_none() {
             return;
@@ -369,7 +384,7 @@ impl Peer {
 
     /// Returns how many packets, commands, moves, verdicts and unread bytes are kept.
     pub(crate) fn retained(&self) -> usize {
-        let commands = self.waiting.len() + self.moves.retained();
+        let commands = self.waiting.len() + usize::from(self.kept.is_some()) + self.moves.retained();
         let confirmations = self.confirmations.len() + self.own_confirmations.len();
         self.in_flight.len() + commands + self.verdicts.len() + confirmations + self.carrier.retained()
     }

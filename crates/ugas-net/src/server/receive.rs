@@ -147,8 +147,9 @@ fn read_payload(
                 let limits = TickLimits { max_early: config.early_ticks(), max_late: config.late_ticks() };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
-                    p.count_rejection_as(reason, scored_reason(reason, &command, now, limits), time);
-                    p.record_rejected(&command, reason, now);
+                    let scored = scored_reason(reason, &command, now, limits);
+                    p.count_rejection_as(reason, scored, time);
+                    p.record_rejected(&command, scored, now);
                     p.push_verdict(Verdict {
                         base,
                         sub,

@@ -1,10 +1,11 @@
 //! One tick of the server: run the due commands, advance the sim, collect the changes.
 
+use super::grace::KeptCommand;
 use super::moves::move_id;
 use super::peer::{Due, Peer, Phase};
 use super::{MAX_ACTIVATED, MOVE_SUB, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
-use crate::confirm::{confirmation_hash, is_shown, unknown_hash};
+use crate::confirm::{confirmation_hash, is_shown, shown_attribute, unknown_hash};
 use crate::message::{Command, Request, Verdict};
 use crate::op_ids::has_effect;
 use crate::types::{PeerId, Tick};
@@ -19,9 +20,13 @@ const UNKNOWN_AFTER_LEAVING: SimTime = SimTime::millis(4000);
 /// What an accepted command did.
 pub(super) enum Ran {
     Done,
+    /// The late command claimed a time inside the grace before the end of a cooldown, and ran as of that end.
+    DoneInGrace,
     /// The input is pressed, but the press activated no ability, for example because of a cooldown. This is normal
     /// play, so it is not a rejection.
     PressedOnly,
+    /// The command is kept until this time, the end of a cooldown.
+    Kept(SimTime),
 }
 
 impl Server {
@@ -38,6 +43,7 @@ impl Server {
         }
         self.command_order = order;
         self.sim.advance_with(self.tick.time(self.config.tick_length), host);
+        self.run_capabilities();
         self.collect();
     }
 
@@ -62,7 +68,8 @@ impl Server {
         self.tick.minus(self.config.late_ticks())
     }
 
-    pub(super) fn run_commands(&mut self, id: PeerId) {
+    /// Fills the budgets of a client for this tick.
+    fn fill_budgets(&mut self, id: PeerId) {
         let Some(p) = self.peers.get_mut(&id) else { return };
         p.packets.fill(self.config.packets_per_tick);
         p.commands.fill(self.config.commands_per_tick);
@@ -74,14 +81,20 @@ impl Server {
                 row.record_external(self.tick);
             }
         }
-        while let Some(due) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
-            let command = match due {
-                Due::Command(command) => command,
+    }
+
+    pub(super) fn run_commands(&mut self, id: PeerId) {
+        self.fill_budgets(id);
+        let now = self.sim.now();
+        while let Some(due) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick, now)) {
+            let (command, kept_until) = match due {
+                Due::Command(command) => (command, None),
+                Due::Kept(KeptCommand { command, until }) => (command, Some(until)),
                 Due::Move(command) => {
                     let Some(p) = self.peers.get(&id) else { return };
                     let op_id = move_id(p.number.client, &command);
                     // The state of the controller shows whether the move ran.
-                    if let Err((reason, _)) = self.run_command(id, &command, op_id) {
+                    if let Err((reason, _)) = self.run_command(id, &command, op_id, None) {
                         self.count_rejection(id, reason);
                     }
                     continue;
@@ -94,8 +107,13 @@ impl Server {
             let op_id = p.op_ids.next(&self.sim, p.number.client, tick, &command.request);
             let result = match p.op_ids.is_taken(op_id) {
                 true => Err((RejectReason::CommandRate, Refusal::Authority)),
-                false => self.run_command(id, &command, op_id),
+                false => self.run_command(id, &command, op_id, kept_until),
             };
+            if let Ok(Ran::Kept(until)) = result {
+                let Some(p) = self.peers.get_mut(&id) else { return };
+                p.kept = Some(KeptCommand { command, until });
+                continue;
+            }
             let facts = &self.sim.facts().list;
             // A log that overflowed was cleared.
             let new = facts.get(before..).unwrap_or(facts);
@@ -107,8 +125,9 @@ impl Server {
                 activated(new, op_id, &p.owned, self.sim.rules().find_task_kind("Validate"));
             activated.truncate(MAX_ACTIVATED as usize);
             p.last_tick = p.last_tick.max(command.tick);
+            let is_inside = kept_until.is_some() || matches!(result, Ok(Ran::DoneInGrace));
             let rejected = match result {
-                Ok(Ran::Done) => false,
+                Ok(Ran::Done | Ran::DoneInGrace | Ran::Kept(_)) => false,
                 Ok(Ran::PressedOnly) => {
                     p.record_rejected(&command, RejectReason::Rules, self.tick);
                     false
@@ -121,7 +140,11 @@ impl Server {
             };
             let Some(p) = self.peers.get_mut(&id) else { return };
             let (base, sub, who) = (command.base, command.sub, command.request.who());
+            let is_use = command.request.aim().is_some() && !activated.is_empty() && self.config.grace > 0.0;
             p.push_verdict(Verdict { base, sub, rejected, activated, who });
+            if is_use {
+                self.record_use(id, is_inside);
+            }
         }
     }
 
@@ -130,6 +153,7 @@ impl Server {
         id: PeerId,
         command: &Command,
         op_id: OpId,
+        kept_until: Option<SimTime>,
     ) -> Result<Ran, (RejectReason, Refusal)> {
         let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
         if command.tick < p.last_tick && command.sub < MOVE_SUB {
@@ -138,6 +162,8 @@ impl Server {
         // A release or a cancel may be older than the limit. It takes effect as of the oldest tick that is allowed.
         let tick = command.tick.max(self.oldest_tick());
         let (now, claimed) = (self.sim.now(), tick.minus(1).time(self.config.tick_length));
+        // A kept command takes effect as of the end of the cooldown for which it was kept.
+        let claimed = kept_until.unwrap_or(claimed);
         let validator = CommandValidator {
             sim: &self.sim,
             owned: &p.owned,
@@ -146,6 +172,11 @@ impl Server {
             at: claimed.min(now),
         };
         let op = validator.validate(command).map_err(|error| self.excuse_hit(&command.request, error))?;
+        if kept_until.is_none()
+            && let Some(end) = self.grace_end(id, &command.request, claimed)
+        {
+            return Ok(Ran::Kept(end));
+        }
         let aim = command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)).transpose();
         let aim = match aim {
             Ok(aim) => aim,
@@ -165,11 +196,9 @@ impl Server {
                 return Err((RejectReason::Key, Refusal::StaleHandle));
             }
         }
-        let ago = if claimed >= now {
-            SimTime::ZERO
-        } else {
-            now - self.cooldowns.counted_from(&self.sim, &command.request, claimed)?.min(now)
-        };
+        let from = self.counted_from(id, &command.request, claimed)?;
+        let (ago, is_in_grace) =
+            (now - from, from > claimed && matches!(command.request, Request::Activate { .. }) && claimed < now);
         let result = match aim {
             Some(aim) => {
                 let (result, aimed) = self.sim.remote_mut().run_aimed(op_id, &op, ago, aim);
@@ -182,9 +211,24 @@ impl Server {
         };
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(_) }) => Ok(Ran::PressedOnly),
-            Ok(_) => Ok(Ran::Done),
+            Ok(_) => Ok(if is_in_grace { Ran::DoneInGrace } else { Ran::Done }),
             Err(refusal) => Err((RejectReason::Rules, refusal)),
         }
+    }
+
+    /// Returns the time from which the cooldowns of a command count: the claimed time, or later within the grace.
+    fn counted_from(
+        &mut self,
+        id: PeerId,
+        request: &Request,
+        claimed: SimTime,
+    ) -> Result<SimTime, (RejectReason, Refusal)> {
+        let now = self.sim.now();
+        if claimed >= now {
+            return Ok(now);
+        }
+        let grace = self.grace_for(id);
+        Ok(self.cooldowns.counted_from(&self.sim, request, claimed, grace)?.min(now))
     }
 
     /// Returns the rejection of a command. A hit at the wrong distance does not raise the anomaly score if one of the
@@ -265,6 +309,7 @@ impl Server {
             self.facts = Facts::default();
         }
         self.facts.append(&facts);
+        self.emit_local_facts();
         self.tick_facts = facts;
     }
 
@@ -303,11 +348,7 @@ impl Server {
         let since = tick.minus((UNKNOWN_AFTER_LEAVING.0 / config.tick_length.0.max(1)) as u32);
         for fact in facts.list.iter().filter(may_be_predicted) {
             let Some(hash) = confirmation_hash(fact) else { continue };
-            let is_visible_to_owner = if let FactKind::AttributeChanged { attribute, .. } = fact.kind {
-                !hidden.contains(&attribute)
-            } else {
-                true
-            };
+            let is_visible_to_owner = shown_attribute(fact).is_none_or(|attribute| !hidden.contains(&attribute));
             let is_shown = store.shape(fact.who).is_some_and(|shape| is_shown(sim, shape, fact));
             // The client that sent the command predicted the change, and so did the client that owns its source. These
             // are two clients if the command of one triggers a change on the other.

@@ -20,6 +20,8 @@ pub(super) struct Cx<'a> {
     pub(super) rules: &'a Rules,
     pub(super) tag_bits: u32,
     pub(super) effect_bits: u32,
+    /// Whether sections can have a list of actors and capability sets.
+    pub(super) has_holdings: bool,
     /// The tick whose state it is.
     pub(super) tick: Tick,
     /// How long a tick is.
@@ -95,25 +97,33 @@ pub(super) struct Parts {
     pub(super) effects: bool,
     pub(super) loops: bool,
     pub(super) bursts: bool,
+    pub(super) holdings: bool,
 }
 
 impl Parts {
-    const ATTRIBUTES: Parts = Parts { attributes: true, tags: false, effects: false, loops: false, bursts: false };
-    const TAGS: Parts = Parts { attributes: false, tags: true, effects: false, loops: false, bursts: false };
+    const NONE: Parts =
+        Parts { attributes: false, tags: false, effects: false, loops: false, bursts: false, holdings: false };
+    const ATTRIBUTES: Parts = Parts { attributes: true, ..Parts::NONE };
+    const TAGS: Parts = Parts { tags: true, ..Parts::NONE };
 
     pub(super) fn is_empty(self) -> bool {
         self == Parts::default()
     }
 
-    pub(super) fn put_flags(self, out: &mut BitWriter) {
+    /// Writes one bit for each part. Rules without visible actors and capability sets have no bit for them.
+    pub(super) fn put_flags(self, has_holdings: bool, out: &mut BitWriter) {
         for part in [self.attributes, self.tags, self.effects, self.loops, self.bursts] {
             out.bit(part);
         }
+        if has_holdings {
+            out.bit(self.holdings);
+        }
     }
 
-    pub(super) fn get_flags(from: &mut BitReader) -> Result<Parts, WireError> {
+    pub(super) fn get_flags(has_holdings: bool, from: &mut BitReader) -> Result<Parts, WireError> {
         let mut next = || from.bit();
-        Ok(Parts { attributes: next()?, tags: next()?, effects: next()?, loops: next()?, bursts: next()? })
+        let (attributes, tags, effects, loops, bursts) = (next()?, next()?, next()?, next()?, next()?);
+        Ok(Parts { attributes, tags, effects, loops, bursts, holdings: has_holdings && next()? })
     }
 }
 
@@ -127,26 +137,26 @@ pub(super) enum Head {
 }
 
 impl Head {
-    pub(super) fn put(self, out: &mut BitWriter) {
+    pub(super) fn put(self, has_holdings: bool, out: &mut BitWriter) {
         match self {
             Head::Some(Parts::ATTRIBUTES) => out.bit(false),
             Head::Some(Parts::TAGS) => out.bits(0b01, 2),
             Head::Some(parts) => {
                 out.bits(0b011, 3);
-                parts.put_flags(out);
+                parts.put_flags(has_holdings, out);
             }
             Head::All => out.bits(0b111, 3),
         }
     }
 
-    pub(super) fn get(from: &mut BitReader) -> Result<Head, WireError> {
+    pub(super) fn get(has_holdings: bool, from: &mut BitReader) -> Result<Head, WireError> {
         if !from.bit()? {
             return Ok(Head::Some(Parts::ATTRIBUTES));
         }
         if !from.bit()? {
             return Ok(Head::Some(Parts::TAGS));
         }
-        if from.bit()? { Ok(Head::All) } else { Parts::get_flags(from).map(Head::Some) }
+        if from.bit()? { Ok(Head::All) } else { Parts::get_flags(has_holdings, from).map(Head::Some) }
     }
 }
 

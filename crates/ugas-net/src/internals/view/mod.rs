@@ -18,6 +18,7 @@
 mod burst;
 mod code;
 mod effect;
+mod holding;
 mod marks;
 mod pose;
 mod proxies;
@@ -47,6 +48,9 @@ pub const HORIZON: u32 = 256;
 
 /// The number of ticks for which a burst is sent.
 pub const BURST_TICKS: u32 = 8;
+
+/// The maximum number of actors and capability sets of a proxy.
+const MAX_HOLDINGS: usize = 256;
 
 /// The maximum number of active effects of a proxy.
 const MAX_EFFECTS: usize = 4096;

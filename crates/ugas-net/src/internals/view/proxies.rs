@@ -161,6 +161,7 @@ impl Proxies {
             rules: self.shapes.rules(),
             tag_bits: self.shapes.tag_bits,
             effect_bits: self.shapes.effect_bits,
+            has_holdings: self.shapes.has_holdings,
             tick,
             length: self.length,
         };

@@ -4,12 +4,14 @@
 use super::burst::{BurstCounter, RecentBursts};
 use super::code::{Coded, Cx, Head, Parts, get_indices, get_list};
 use super::marks::{Item, Mark, MarkChange, Marks};
-use super::{BURST_TICKS, Burst, HORIZON, MAX_EFFECTS, ProxyEffect, ProxySnapshot, Shape, Shapes, horizon};
+use super::{
+    BURST_TICKS, Burst, HORIZON, MAX_EFFECTS, MAX_HOLDINGS, ProxyEffect, ProxySnapshot, Shape, Shapes, horizon,
+};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::get_uint_to;
 use std::sync::Arc;
-use ugas_core::{AttributeId, ControllerId, EffectKey, SetId, TagId};
+use ugas_core::{AttributeId, ControllerId, EffectKey, Holding, SetId, TagId};
 use ugas_doc::ControllerReplication;
 
 /// A change of a proxy.
@@ -63,6 +65,7 @@ pub struct Proxy {
     tags: Marks<TagId>,
     loops: Marks<TagId>,
     effects: Marks<ProxyEffect>,
+    holdings: Marks<Holding>,
     ring: RecentBursts,
     /// Numbers the predicted bursts, as the server does.
     predicted: BurstCounter,
@@ -116,6 +119,7 @@ impl Proxy {
             tags: Marks::default(),
             loops: Marks::default(),
             effects: Marks::default(),
+            holdings: Marks::default(),
             ring: RecentBursts::default(),
             predicted: BurstCounter::default(),
         }
@@ -188,6 +192,11 @@ impl Proxy {
         self.loops.present().map(|m| m.item)
     }
 
+    /// Returns the actors and capability sets of the actor, as far as they are replicated.
+    pub fn holdings(&self) -> impl Iterator<Item = Holding> {
+        self.holdings.present().map(|m| m.item)
+    }
+
     /// Returns the complete visible state of the actor.
     pub fn snapshot(&self) -> ProxySnapshot {
         let fields = self.shape.fields.iter().zip(&self.values);
@@ -197,6 +206,7 @@ impl Proxy {
             tags: self.tags().collect(),
             effects: self.effects().copied().collect(),
             loops: self.loops().collect(),
+            holdings: self.holdings().collect(),
         }
     }
 
@@ -253,7 +263,7 @@ impl Proxy {
         if counts && !is_same {
             self.reshape(shape.clone(), tick, sink.changes);
         }
-        let parts = Parts::get_flags(from)?;
+        let parts = Parts::get_flags(cx.has_holdings, from)?;
         for (at, field) in shape.fields.iter().enumerate() {
             let coded = Coded::get(from, field)?;
             if counts {
@@ -265,6 +275,7 @@ impl Proxy {
             let (who, changes) = (self.who, &mut *sink.changes);
             self.tags.remove_before(tick, |tag| changes.push((who, ProxyChange::Tag { tag, added: false })));
             self.loops.remove_before(tick, |cue| changes.push((who, ProxyChange::Loop { cue, added: false })));
+            self.holdings.remove_before(tick, |_| {});
             self.effects.remove_before(tick, |effect| changes.push((who, ProxyChange::EffectRemoved(effect.key))));
             self.full_tick = tick;
         }
@@ -345,6 +356,16 @@ impl Proxy {
                 Ok(())
             })?;
         }
+        if parts.holdings {
+            get_list(from, (MAX_HOLDINGS, "capability sets"), |from| {
+                let mark = cx.get_holding(from)?;
+                if self.holdings.len() >= 2 * MAX_HOLDINGS {
+                    return Err(WireError::TooLong { what: "capability sets", max: 2 * MAX_HOLDINGS as u64 });
+                }
+                apply_mark(counts, &mut self.holdings, mark);
+                Ok(())
+            })?;
+        }
         Ok(())
     }
 
@@ -357,6 +378,7 @@ impl Proxy {
             self.tags.prune(before);
             self.loops.prune(before);
             self.effects.prune(before);
+            self.holdings.prune(before);
         }
     }
 }
@@ -398,7 +420,7 @@ const MAX_SETS: u64 = 256;
 
 /// Reads the head of a section.
 pub(super) fn get_head(from: &mut BitReader, shapes: &mut Shapes) -> Result<(Parts, Option<Arc<Shape>>), WireError> {
-    match Head::get(from)? {
+    match Head::get(shapes.has_holdings, from)? {
         Head::Some(parts) => Ok((parts, None)),
         Head::All => Ok((Parts::default(), Some(get_shape(from, shapes)?))),
     }

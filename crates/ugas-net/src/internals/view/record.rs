@@ -8,7 +8,7 @@ use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use crate::wire::number::put_uint;
 use std::sync::Arc;
-use ugas_core::{ControllerId, EffectKey, Refusal, Sim, TagId};
+use ugas_core::{ControllerId, EffectKey, Holding, Refusal, Sim, TagId};
 use ugas_doc::ControllerReplication;
 
 /// Lists with reused memory.
@@ -16,6 +16,7 @@ use ugas_doc::ControllerReplication;
 pub(super) struct Scratch {
     tags: Vec<TagId>,
     effects: Vec<ProxyEffect>,
+    holdings: Vec<Holding>,
 }
 
 /// Where the section for clients that have the state of a tick is stored.
@@ -33,6 +34,7 @@ pub(super) struct Record {
     tags: Marks<TagId>,
     loops: Marks<TagId>,
     effects: Marks<ProxyEffect>,
+    holdings: Marks<Holding>,
     bursts: Vec<Burst>,
     counter: BurstCounter,
     /// A client whose last state is older than this tick gets a full section: the shape changed at this tick, or
@@ -54,6 +56,7 @@ impl Record {
             tags: Marks::default(),
             loops: Marks::default(),
             effects: Marks::default(),
+            holdings: Marks::default(),
             bursts: Vec::new(),
             counter: BurstCounter::default(),
             full: tick,
@@ -68,6 +71,7 @@ impl Record {
         self.restart(shape, tick);
         self.tags.clear();
         self.loops.clear();
+        self.holdings.clear();
         self.bursts.clear();
         (self.counter, self.memo_of) = (BurstCounter::default(), Tick(0));
     }
@@ -79,7 +83,8 @@ impl Record {
         tick: Tick,
         (shapes, scratch): (&mut Shapes, &mut Scratch),
     ) -> Result<bool, Refusal> {
-        let mut changed = self.reshape(sim.set_list(who)?, self.shape.mode, tick, shapes);
+        let sets = shapes.visible(sim.set_list(who)?);
+        let mut changed = self.reshape(&sets, self.shape.mode, tick, shapes);
         let shape = self.shape.clone();
         self.values.resize(shape.fields.len(), (Coded::default(), Tick(0)));
         for (field, (coded, at)) in shape.fields.iter().zip(&mut self.values) {
@@ -105,6 +110,10 @@ impl Record {
             scratch.effects.extend(sim.each_effect(who)?.map(ProxyEffect::from));
             scratch.effects.sort_unstable_by_key(Item::key);
             changed |= self.effects.refresh(&scratch.effects, tick);
+        }
+        if shapes.has_holdings {
+            sim.remote().holdings(who, &mut scratch.holdings);
+            changed |= self.holdings.refresh(&scratch.holdings, tick);
         }
         self.prune(tick);
         Ok(changed)
@@ -136,7 +145,12 @@ impl Record {
 
     fn prune(&mut self, tick: Tick) {
         let before = horizon(tick);
-        let forgotten = [self.tags.prune(before), self.loops.prune(before), self.effects.prune(before)];
+        let forgotten = [
+            self.tags.prune(before),
+            self.loops.prune(before),
+            self.effects.prune(before),
+            self.holdings.prune(before),
+        ];
         self.full = forgotten.into_iter().flatten().fold(self.full, Tick::max);
     }
 
@@ -162,19 +176,20 @@ impl Record {
             effects: self.effects.after(since).any(|m| m.on || !everything),
             loops: self.loops.after(since).any(|m| m.on || !everything),
             bursts: self.bursts_after(since, cx.tick).next().is_some(),
+            holdings: self.holdings.after(since).any(|m| m.on || !everything),
         };
         let fields = &self.shape.fields;
         if everything {
-            Head::All.put(out);
+            Head::All.put(cx.has_holdings, out);
             put_shape(out, &self.shape);
-            parts.put_flags(out);
+            parts.put_flags(cx.has_holdings, out);
             for (field, (coded, _)) in fields.iter().zip(&self.values) {
                 coded.put(out, field);
             }
         } else if parts.is_empty() {
             return false;
         } else {
-            Head::Some(parts).put(out);
+            Head::Some(parts).put(cx.has_holdings, out);
             if parts.attributes {
                 put_indices(out, (fields.len(), self.shape.index_bits()), indices.clone());
                 indices.for_each(|at| self.values[at].0.put(out, &fields[at]));
@@ -194,6 +209,10 @@ impl Record {
         }
         if parts.bursts {
             put_list(out, self.bursts_after(since, cx.tick), |out, burst| cx.put_burst(out, burst));
+        }
+        if parts.holdings {
+            let holdings = self.holdings.after(since).filter(|m| m.on || !everything);
+            put_list(out, holdings, |out, mark| cx.put_holding(out, mark));
         }
         true
     }

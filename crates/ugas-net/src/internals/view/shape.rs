@@ -3,6 +3,7 @@
 
 use crate::mask::{Mask, Recipient};
 use crate::wire::number::Quantizer;
+use std::borrow::Cow;
 use std::sync::Arc;
 use ugas_core::{AttributeDef, AttributeId, Rules, SetId};
 use ugas_doc::ControllerReplication;
@@ -88,6 +89,10 @@ pub struct Shapes {
     list: Vec<Arc<Shape>>,
     pub(super) tag_bits: u32,
     pub(super) effect_bits: u32,
+    /// Whether sections can have a list of actors and capability sets.
+    pub(super) has_holdings: bool,
+    /// Attribute sets that observers do not learn about.
+    hidden: Vec<SetId>,
 }
 
 impl Shapes {
@@ -95,12 +100,21 @@ impl Shapes {
     pub fn new(rules: Arc<Rules>) -> Shapes {
         let tag_bits = width(rules.tag_ids().map(|t| t.index() + 1).max().unwrap_or(0));
         let effect_bits = width(rules.effect_list().map(|(e, _)| e.index() + 1).max().unwrap_or(0));
-        Shapes { rules, list: Vec::new(), tag_bits, effect_bits }
+        let (has_holdings, hidden) = (rules.has_holdings(), rules.hidden_data_components());
+        Shapes { rules, list: Vec::new(), tag_bits, effect_bits, has_holdings, hidden }
     }
 
     /// Returns the rules.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
+    }
+
+    /// Returns the attribute sets that observers learn about.
+    pub(crate) fn visible<'s>(&self, sets: &'s [SetId]) -> Cow<'s, [SetId]> {
+        match sets.iter().any(|set| self.hidden.contains(set)) {
+            true => sets.iter().copied().filter(|set| !self.hidden.contains(set)).collect(),
+            false => Cow::Borrowed(sets),
+        }
     }
 
     /// Returns the shape of these attribute sets in this mode.

@@ -4,7 +4,7 @@
 use super::code::Coded;
 use super::{Field, ProxyEffect};
 use crate::mask::{Mask, Recipient};
-use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim, TagId};
+use ugas_core::{AttributeId, ControllerId, Holding, Refusal, SetId, Sim, TagId};
 use ugas_doc::ControllerReplication;
 
 /// The visible state of a controller.
@@ -20,12 +20,16 @@ pub struct ProxySnapshot {
     pub effects: Vec<ProxyEffect>,
     /// Looping cues, sorted by id.
     pub loops: Vec<TagId>,
+    /// Actors and capability sets, sorted.
+    pub holdings: Vec<Holding>,
 }
 
 impl ProxySnapshot {
     /// Returns the visible state of a controller in this replication mode.
     pub fn of(sim: &Sim, who: ControllerId, mode: ControllerReplication) -> Result<ProxySnapshot, Refusal> {
-        let (rules, sets) = (sim.rules(), sim.sets(who)?);
+        let rules = sim.rules();
+        let hidden = rules.hidden_data_components();
+        let sets: Vec<SetId> = sim.sets(who)?.into_iter().filter(|set| !hidden.contains(set)).collect();
         let mask = Mask::new(rules, &sets, mode, Recipient::Observer);
         let mut seen = ProxySnapshot { sets, ..ProxySnapshot::default() };
         let attributes = seen.sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten().enumerate();
@@ -44,6 +48,9 @@ impl ProxySnapshot {
         }
         if mask.cues {
             seen.loops = sim.cues(who)?;
+        }
+        if rules.has_holdings() {
+            sim.remote().holdings(who, &mut seen.holdings);
         }
         Ok(seen)
     }

@@ -116,7 +116,8 @@ impl ReplicationStore {
             return Ok(false);
         }
         self.begin(tick);
-        let shape = self.shapes.of(sim.set_list(who)?, mode);
+        let sets = self.shapes.visible(sim.set_list(who)?);
+        let shape = self.shapes.of(&sets, mode);
         let slot = match self.ids.binary_search(&who) {
             Ok(at) => self.slots[at] as usize,
             Err(at) => {
@@ -131,7 +132,7 @@ impl ReplicationStore {
             }
         };
         if let Some(record) = &mut self.records[slot] {
-            record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
+            record.reshape(&sets, mode, tick, &mut self.shapes);
         }
         self.stamps[slot] = tick;
         let before = self.changes.len();
@@ -151,7 +152,8 @@ impl ReplicationStore {
             let mode = record.shape.mode;
             // A controller that is no longer in the sim is removed with the next changes.
             let Ok(sets) = sim.set_list(self.owners[slot]) else { continue };
-            record.restart(self.shapes.of(sets, mode), tick);
+            let sets = self.shapes.visible(sets);
+            record.restart(self.shapes.of(&sets, mode), tick);
             self.stamps[slot] = tick;
             self.changes.push(slot as u32);
             let _ = self.refresh(sim, slot);
@@ -410,6 +412,7 @@ impl ReplicationStore {
             rules: self.shapes.rules(),
             tag_bits: self.shapes.tag_bits,
             effect_bits: self.shapes.effect_bits,
+            has_holdings: self.shapes.has_holdings,
             tick: self.tick,
             length: self.length,
         };

@@ -22,7 +22,7 @@ fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
         Request::Complete { key, answer: ugas_core::Answer::default() },
         Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 2.0, 3.0]) },
         Request::Mispredicted { who, base: 1, sub: 0, ability, target },
-        Request::Aim { key: ugas_core::ActivationKey { origin_id: 1, who, ordinal: 0 }, target },
+        Request::Aim { key: ugas_core::ActivationKey { origin_id: 1, who, ordinal: 0 }, target, tick: None },
     ]
 }
 

@@ -14,3 +14,5 @@ mod policy;
 mod refusals;
 mod requests;
 mod rig;
+
+pub(crate) use rig::payload;

@@ -175,7 +175,7 @@ fn at_ann(name: &str) -> [Rig; 2] {
 
 fn aim(rig: &Rig, target: Target) -> Request {
     let key = rig.server.sim().activations(rig.rogue).unwrap().next().unwrap().key;
-    Request::Aim { key, target }
+    Request::Aim { key, target, tick: None }
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_client_aims_only_abilities_that_allow_it() {
 fn an_inactive_ability_cannot_be_aimed() {
     refused(&[(RejectReason::Idle, 1)], |rig| {
         let key = ugas_core::ActivationKey { origin_id: 77, who: rig.rogue, ordinal: 0 };
-        rig.ask(Request::Aim { key, target: Target::Controller(rig.foe) });
+        rig.ask(Request::Aim { key, target: Target::Controller(rig.foe), tick: None });
     });
 }
 

@@ -123,7 +123,7 @@ impl Swarm {
             8 => Request::Move { who, anchor: Anchor::at(point) },
             9 => {
                 let key = running.unwrap_or(ActivationKey { origin_id: 1, who, ordinal: 0 });
-                Request::Aim { key, target: aim }
+                Request::Aim { key, target: aim, tick: None }
             }
             10 => Request::Mispredicted { who, base: dice.roll(200) as u32, sub: 0, ability, target: aim },
             _ => Request::Activate { who, ability, target: aim },

@@ -244,10 +244,10 @@ impl Swarm {
         NAMES[..self.heroes.len()].iter().map(lead).max().unwrap_or(0) + 4
     }
 
-    /// Stops all requests. One round trip later no command is pending, and one round trip after the last effect ended the journals
-    /// are empty.
+    /// Stops all requests. One round trip later all commands are decided, and one more later the server has the reports of the
+    /// rejected ones, so no command is pending. One round trip after the last effect ended the journals are empty.
     pub(crate) fn quiet(&mut self) {
-        for _ in 0..self.round_trip() {
+        for _ in 0..2 * self.round_trip() {
             self.step();
         }
         self.assert_nothing_is_pending();

@@ -1,0 +1,66 @@
+//! The actors and capability sets of a remote actor, and their encoding.
+
+use super::code::Cx;
+use super::marks::{Item, Mark};
+use crate::wire::bits::{BitReader, BitWriter, WireError};
+use crate::wire::number::{get_uint, get_uint_to, put_uint};
+use ugas_core::{AbilitySetId, ActorId, Holding};
+
+impl Item for Holding {
+    type Key = (u8, u64);
+    fn key(&self) -> (u8, u64) {
+        match *self {
+            Holding::Owner(_) => (0, 0),
+            Holding::Avatar(_) => (1, 0),
+            Holding::Set { handle, .. } => (2, handle),
+            Holding::LocalSet { index, .. } => (3, index as u64),
+        }
+    }
+}
+
+impl Cx<'_> {
+    pub(super) fn put_holding(&self, out: &mut BitWriter, mark: &Mark<Holding>) {
+        let (kind, number) = mark.item.key();
+        out.bit(mark.on);
+        out.bits(kind as u64, 2);
+        match mark.item {
+            Holding::Owner(actor) | Holding::Avatar(actor) => {
+                if mark.on {
+                    out.bits(actor.0, 64);
+                }
+            }
+            Holding::Set { set, .. } | Holding::LocalSet { set, .. } => {
+                put_uint(out, number);
+                if mark.on {
+                    put_uint(out, set.0 as u64);
+                }
+            }
+        }
+    }
+
+    pub(super) fn get_holding(&self, from: &mut BitReader) -> Result<Mark<Holding>, WireError> {
+        let on = from.bit()?;
+        let actor = |from: &mut BitReader| match on {
+            true => from.bits(64).map(ActorId),
+            false => Ok(ActorId::NONE),
+        };
+        let set = |from: &mut BitReader| {
+            let set = match on {
+                true => AbilitySetId(get_uint_to(from, u32::MAX as u64, "a capability set")? as u32),
+                false => return Ok(AbilitySetId(0)),
+            };
+            let is_known = self.rules.is_capability_set(set);
+            if is_known { Ok(set) } else { Err(WireError::BadValue { what: "a capability set" }) }
+        };
+        let item = match from.bits(2)? {
+            0 => Holding::Owner(actor(from)?),
+            1 => Holding::Avatar(actor(from)?),
+            2 => Holding::Set { handle: get_uint(from)?, set: set(from)? },
+            _ => {
+                let index = get_uint_to(from, u16::MAX as u64, "a capability set")? as u16;
+                Holding::LocalSet { index, set: set(from)? }
+            }
+        };
+        Ok(Mark { item, on, at: self.tick })
+    }
+}

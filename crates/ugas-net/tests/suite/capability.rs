@@ -1,0 +1,218 @@
+//! Capabilities over the network: the owning client predicts them, and learns what the server adds, removes and blocks.
+
+use crate::kit::{Game, Setup, builder};
+use ugas_core::{
+    AbilitySetId, BlockSource, CapabilityCall, CapabilityCx, CapabilityId, CapabilityState, CapabilityStep,
+    CodedCapability, FactKind, Facts, Home, Op, Outcome, Refusal, RulesBuilder, SimTime, Target,
+};
+use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, Effect, SetCapability, Side};
+use ugas_net::client::{Certainty, NetFacts};
+
+/// Counts its ticks, and every fourth tick restores some mana.
+struct Pulse;
+impl CodedCapability for Pulse {
+    type State = u32;
+    fn step(&self, ticks: &mut u32, call: CapabilityCall, cx: &mut CapabilityCx<'_>) {
+        if let CapabilityCall::Tick { .. } = call {
+            *ticks += 1;
+            if ticks.is_multiple_of(4) {
+                cx.apply_to_owner(cx.rules().effect("GE_Drip").unwrap());
+            }
+        }
+    }
+}
+
+fn rules() -> RulesBuilder {
+    let of = |class: &str, side: Side| SetCapability::new(class).side(side);
+    builder()
+        .add(AttributeSet::new("MindData").with(Attribute::new("Charge", 3.0)))
+        .add(Effect::infinite("GE_Focus").add("Speed", 1.0).grants("State.Focus"))
+        .add(Effect::instant("GE_Drip").add("Mana", 1.0))
+        .add(Effect::instant("GE_SetCharge").add("Charge", 2.0))
+        .add(Capability::new("Focus").when("Mana < 70").until("Mana > 75").effect("GE_Focus"))
+        .add(Capability::new("Stance").blocks("Capability.Rest"))
+        .add(Capability::new("Watch").query("State.Focus"))
+        .add(
+            CapabilitySet::new("CS_Mind")
+                .data("MindData")
+                .capability(of("Focus", Side::Always).tag("Capability.Mind"))
+                .capability(of("Stance", Side::AuthorityAndLocalControlled))
+                .capability(of("Pulse", Side::Always).interval(0.05).tag("Capability.Mind.Pulse"))
+                .capability(of("Watch", Side::AuthorityOnly)),
+        )
+        .capability_code("Pulse", Pulse)
+}
+
+fn game(seed: u64) -> Game {
+    Game::new(Setup { builder: rules(), seed, ..Setup::default() })
+}
+
+fn set(g: &Game) -> AbilitySetId {
+    g.rules.ability_set("CS_Mind").unwrap()
+}
+
+fn class(g: &Game, name: &str) -> CapabilityId {
+    g.rules.capability(name).unwrap()
+}
+
+/// Runs an op on the server.
+fn on_server(g: &mut Game, op: Op) -> Outcome {
+    g.net.server_mut().sim_mut().run(op).unwrap()
+}
+
+fn add(g: &mut Game) -> u64 {
+    let op = Op::GrantSet { who: g.hero, set: set(g) };
+    let Outcome::GrantedSet(handle) = on_server(g, op) else { panic!("no handle") };
+    handle
+}
+
+/// Takes the steps that a list of facts reports, with the names of the classes.
+fn steps<'f>(g: &Game, facts: impl Iterator<Item = &'f ugas_core::Fact>) -> Vec<(String, CapabilityStep)> {
+    let of = |f: &ugas_core::Fact| match f.kind {
+        FactKind::Capability { class, step, .. } if f.who == g.hero => {
+            Some((g.rules.capability_name(class).unwrap().to_owned(), step))
+        }
+        _ => None,
+    };
+    facts.filter_map(of).collect()
+}
+
+fn server_steps(g: &mut Game) -> Vec<(String, CapabilityStep)> {
+    let mut facts = Facts::default();
+    g.net.server_mut().take_facts(&mut facts);
+    steps(g, facts.list.iter())
+}
+
+fn client_steps(g: &mut Game) -> Vec<(String, CapabilityStep)> {
+    let mut facts = NetFacts::default();
+    g.net.client_mut("Ana").take_facts(&mut facts);
+    // A confirmed fact was emitted before, when it was predicted.
+    let new = facts.iter().filter(|(_, certainty)| matches!(certainty, Certainty::Predicted | Certainty::Server));
+    steps(g, new.map(|(fact, _)| fact))
+}
+
+fn state(g: &Game, name: &str) -> CapabilityState {
+    g.ana().sim().capability_state(g.hero, class(g, name)).unwrap()
+}
+
+// covers: CAP-45, CAP-10, CAP-13, CAP-11
+#[test]
+fn the_owner_gets_the_steps_of_the_server_and_nothing_but_the_life_of_what_only_the_server_runs() {
+    let mut g = game(1);
+    server_steps(&mut g);
+    client_steps(&mut g);
+    let handle = add(&mut g);
+    g.net.run(40);
+    let of = |all: &[(String, CapabilityStep)], name: &str| -> Vec<CapabilityStep> {
+        all.iter().filter(|(class, _)| class == name).map(|(_, step)| *step).collect()
+    };
+    use CapabilityStep::{Activated, Deactivated, EndCapability, EndLife, Setup, StartLife};
+    let (server, client) = (server_steps(&mut g), client_steps(&mut g));
+    for name in ["Focus", "Stance", "Pulse"] {
+        assert_eq!(of(&client, name), of(&server, name), "{name}");
+    }
+    assert_eq!(of(&client, "Stance"), [StartLife, Setup, Activated]);
+    assert_eq!((of(&server, "Watch"), of(&client, "Watch")), (vec![StartLife, Setup], vec![StartLife]));
+
+    let who = g.hero;
+    on_server(&mut g, Op::RevokeSet { who, handle });
+    g.net.run(40);
+    let (server, client) = (server_steps(&mut g), client_steps(&mut g));
+    assert_eq!(of(&client, "Stance"), [Deactivated, EndCapability, EndLife]);
+    assert_eq!((of(&server, "Watch"), of(&client, "Watch")), (vec![EndCapability, EndLife], vec![EndLife]));
+    assert_eq!(client.first().map(|(class, _)| class.as_str()), Some("Watch"), "from bottom to top");
+    assert_eq!(g.ana().sim().capabilities(g.hero).unwrap(), []);
+}
+
+// covers: CAP-08
+#[test]
+fn only_the_server_adds_removes_blocks_and_switches() {
+    let mut g = game(1);
+    let (who, set, focus) = (g.hero, set(&g), class(&g, "Focus"));
+    let (tag, source) = (g.tag("Capability.Mind"), BlockSource::host("Cutscene"));
+    let mut claims = g.ana().sim().clone();
+    let ops = [
+        Op::GrantSet { who, set },
+        Op::Block { who, tag, source },
+        Op::Unblock { who, tag, source },
+        Op::Enable { who, capability: focus, on: false },
+        Op::SetTick { who, capability: focus, ticks: Some(false), interval: None },
+    ];
+    let hash = claims.hash();
+    for op in ops {
+        assert_eq!(claims.run(op.clone()).err(), Some(Refusal::Authority), "{op:?}");
+    }
+    assert_eq!(claims.row_hash(who), g.ana().sim().row_hash(who));
+    assert_ne!(hash, 0);
+    add(&mut g);
+    g.net.run(30);
+    assert_eq!(g.ana().sim().capabilities(who).unwrap().len(), 4);
+}
+
+// covers: CAP-43
+#[test]
+fn data_components_arrive_with_the_set_and_follow_the_server() {
+    let mut g = game(1);
+    let charge = g.rules.attribute("Charge").unwrap();
+    assert!(g.ana().sim().get(g.hero, charge).is_err());
+    add(&mut g);
+    g.net.run(30);
+    assert_eq!(g.ana().sim().get(g.hero, charge), Ok(3.0));
+    let spec = ugas_core::Spec::new(g.effect("GE_SetCharge"), g.hero);
+    g.net.server_mut().sim_mut().apply(&spec).unwrap();
+    g.net.run(30);
+    assert_eq!(g.ana().sim().get(g.hero, charge), Ok(5.0));
+}
+
+// covers: CAP-12
+#[test]
+fn the_client_predicts_what_both_run_and_does_not_know_what_only_the_server_runs() {
+    let mut g = game(1);
+    add(&mut g);
+    g.net.run(30);
+    let before = g.ana().counts().corrections;
+    assert_eq!((state(&g, "Stance"), state(&g, "Watch")), (CapabilityState::Active, CapabilityState::Elsewhere));
+    assert_eq!(g.ana().sim().home_of(g.hero, Side::AuthorityOnly), Ok(Home::Replicated));
+    assert_eq!(state(&g, "Focus"), CapabilityState::Inactive);
+    client_steps(&mut g);
+    for _ in 0..8 {
+        // The costs drive Focus over its threshold, and Pulse restores the mana.
+        let _ = g.cast("GA_Haste", Target::None);
+        g.net.run(45);
+    }
+    let activated = client_steps(&mut g).iter().any(|s| *s == ("Focus".into(), CapabilityStep::Activated));
+    assert!(activated, "predicted by the client");
+    assert_eq!(g.ana().counts().corrections, before, "server and client evaluate alike");
+    assert_eq!(g.ana().counts().malformed, 0);
+}
+
+#[test]
+fn whatever_the_server_does_within_the_window_of_the_client_both_agree_after_one_correction() {
+    for tick in 0..24 {
+        for what in 0..5 {
+            let mut g = game(tick + 1);
+            let handle = add(&mut g);
+            g.net.run(30);
+            let _ = g.cast("GA_Haste", Target::None);
+            g.net.run(tick as u32);
+            let before = g.ana().counts();
+            let (who, pulse) = (g.hero, class(&g, "Pulse"));
+            let tag = g.tag("Capability.Mind");
+            let op = match what {
+                0 => Op::RevokeSet { who, handle },
+                1 => Op::Block { who, tag, source: BlockSource::host("Cutscene") },
+                2 => Op::Enable { who, capability: pulse, on: false },
+                3 => Op::SetTick { who, capability: pulse, ticks: None, interval: Some(SimTime::millis(150)) },
+                _ => Op::SetRate { who, rate: ugas_core::Rate::new(0.5).unwrap() },
+            };
+            on_server(&mut g, op.clone());
+            let _ = g.cast("GA_Haste", Target::None);
+            g.net.run(60);
+            let settled = g.ana().counts();
+            let differences = |c: &ugas_net::client::ClientCounts| c.corrections + c.external_changes;
+            assert!(differences(&settled) - differences(&before) <= 2, "tick {tick}: {op:?}");
+            g.net.run(90);
+            assert_eq!(differences(&g.ana().counts()), differences(&settled), "tick {tick}: {op:?}");
+        }
+    }
+}
