@@ -13,8 +13,9 @@ use brotli::CompressorWriter;
 use crate::repo;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// The maximum size of the compressed module in bytes. A new document kind adds about 15,000.
-const MOST: usize = 1_100_000;
+/// The maximum size of the compressed module in bytes. A new document kind adds about 15,000. `wasm-opt -Oz` makes the
+/// module smaller and its compressed form 10 % larger, so it is not used.
+const MOST: usize = 1_200_000;
 
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let root = repo::root()?;

@@ -41,6 +41,13 @@ const LONG_FORMS: &[LongForm] = &[
         scales: false,
     },
     LongForm {
+        package: "ugas-core",
+        test: "suite",
+        filter: "the_castable_status_equals_a_fresh_evaluation_after_every_event_of_random_fights",
+        seeds: 10_000,
+        scales: false,
+    },
+    LongForm {
         package: "ugas-data",
         test: "suite",
         filter: "formatting_keeps_the_rules_however_a_pack_is_written",
