@@ -229,7 +229,7 @@ pub struct CapabilitySet {
     /// registered until the last of them is removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data_components: Vec<String>,
-    /// Which clients learn that the controller has the set.
+    /// Which clients run capabilities of the set: those that see the actor, the owning client only, or none.
     pub replication_mode: ReplicationMode,
     /// The capabilities, in the order in which they run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -291,8 +291,8 @@ pub enum CapabilityMode {
     /// The authoritative sim adds and removes the sets and replicates them.
     #[default]
     Authority,
-    /// Each machine adds and removes its own sets; nothing is replicated. Servers and clients do not support this yet:
-    /// only a sim without a network adds the sets.
+    /// Each machine adds and removes its own sets; nothing is replicated. A game without a network treats the sets as
+    /// `Authority` does.
     Local,
 }
 

@@ -1,6 +1,6 @@
 //! Compiled ability sets.
 
-use super::capability::CapabilityEntry;
+use super::capability::{CapabilityEntry, runs_on_observers};
 use super::compile::Compiler;
 use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
@@ -18,7 +18,7 @@ pub(crate) struct AbilitySetDef {
     pub(crate) nested: Box<[AbilitySetId]>,
     /// The capabilities, in the order in which they run.
     pub(crate) capabilities: Box<[CapabilityEntry]>,
-    /// Which clients learn that a controller has the set.
+    /// Which clients run capabilities of the set.
     pub(crate) replication: ReplicationMode,
     /// Whether the document is a capability set.
     pub(crate) is_capability_set: bool,
@@ -65,6 +65,7 @@ impl Compiler<'_> {
             }
         }
         let capabilities = self.capability_entries(&doc.capabilities);
+        let is_seen = capabilities.iter().any(|entry| runs_on_observers(entry.side));
         if let Some(id) = self.find(NameKind::AbilitySet, &doc.name) {
             let def = AbilitySetDef {
                 sets,
@@ -72,7 +73,7 @@ impl Compiler<'_> {
                 abilities: abilities.into(),
                 nested: [].into(),
                 capabilities,
-                replication: ReplicationMode::None,
+                replication: if is_seen { ReplicationMode::All } else { ReplicationMode::OwnerOnly },
                 is_capability_set: false,
             };
             self.rules.to_mut().ability_sets.define(id, Arc::new(def));

@@ -11,7 +11,7 @@ use super::{AbilitySetDef, Rules};
 use crate::{AbilitySetId, AttributeId, CapabilityId, EffectId, NameKind, SetId, SimTime, TagId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use ugas_doc::{Capability, CapabilitySet, DurationPolicy, Origin, SetCapability, Side};
+use ugas_doc::{Capability, CapabilitySet, DurationPolicy, Origin, ReplicationMode, SetCapability, Side};
 
 /// How deep capability sets may be nested.
 const MAX_NESTED_SETS: usize = 8;
@@ -133,7 +133,10 @@ impl Compiler<'_> {
     fn capability_set(&mut self, doc: &CapabilitySet) {
         let sets = self.data_components("DataComponents", &doc.data_components);
         let nested: Box<[AbilitySetId]> = doc.sets.iter().filter_map(|s| self.capability_set_ref("Sets", s)).collect();
-        let capabilities = self.capability_entries(&doc.capabilities);
+        let mut capabilities = self.capability_entries(&doc.capabilities);
+        if doc.replication_mode == ReplicationMode::None {
+            capabilities.iter_mut().for_each(|entry| entry.side = without_clients(entry.side));
+        }
         let Some(id) = self.find(NameKind::AbilitySet, &doc.name) else { return };
         let def = AbilitySetDef {
             sets,
@@ -233,6 +236,22 @@ impl Compiler<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns the side of a capability if no client runs its set.
+fn without_clients(side: Side) -> Side {
+    match side {
+        Side::Always | Side::AuthorityOnly | Side::AuthorityAndLocalControlled => Side::AuthorityOnly,
+        Side::LocalControlledOnly | Side::OwnerLocalControlledOnly | Side::AllClients => side,
+    }
+}
+
+/// Returns whether a capability runs on the machines of observers.
+pub(crate) fn runs_on_observers(side: Side) -> bool {
+    match side {
+        Side::Always | Side::OwnerLocalControlledOnly | Side::AllClients => true,
+        Side::AuthorityOnly | Side::AuthorityAndLocalControlled | Side::LocalControlledOnly => false,
     }
 }
 
@@ -343,9 +362,15 @@ impl Rules {
         self.ability_set_def(set).is_some_and(|def| def.is_capability_set)
     }
 
-    /// Returns which clients learn that a controller has a set. Observers learn nothing about ability sets.
-    pub fn set_replication(&self, set: AbilitySetId) -> ugas_doc::ReplicationMode {
-        self.ability_set_def(set).map_or(ugas_doc::ReplicationMode::None, |def| def.replication)
+    /// Returns whether a set is a capability set or an ability set with capabilities.
+    pub fn has_capabilities(&self, set: AbilitySetId) -> bool {
+        self.ability_set_def(set).is_some_and(|def| def.is_capability_set || !def.capabilities.is_empty())
+    }
+
+    /// Returns which clients run capabilities of a set. Observers learn about an ability set only if one of its
+    /// capabilities runs on their machines.
+    pub fn set_replication(&self, set: AbilitySetId) -> ReplicationMode {
+        self.ability_set_def(set).map_or(ReplicationMode::None, |def| def.replication)
     }
 }
 

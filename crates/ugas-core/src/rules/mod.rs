@@ -104,7 +104,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Ability, ControllerReplication, Doc, Origin, Patched};
+use ugas_doc::{Ability, CapabilityMode, ControllerReplication, Doc, Origin, Patched};
 
 /// The compiled documents of a game. Any number of sims can share them behind an `Arc`.
 ///
@@ -444,6 +444,11 @@ impl Rules {
     /// ```
     pub fn template_replication(&self, id: TemplateId) -> Option<ControllerReplication> {
         Some(self.templates.get(id.0)?.replication)
+    }
+
+    /// Returns where the capability sets of a template's controllers are kept. The default is `Authority`.
+    pub fn capability_mode(&self, id: TemplateId) -> Option<CapabilityMode> {
+        Some(self.templates.get(id.0)?.capability_mode)
     }
 
     /// Returns whether an attribute set defines the attribute.

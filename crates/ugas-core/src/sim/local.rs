@@ -13,14 +13,15 @@ pub use place::{FactPlace, LocalFact, insert_local_facts};
 use super::Sim;
 use crate::flow::{Home, LifeEvent, View, new_record};
 use crate::query::CapabilityView;
-use crate::rules::{EntryPlace, Rules};
+use crate::rules::Rules;
 use crate::state::{Block, CapabilityRecord, RecordKey, Row, Stage};
 use crate::{
-    AbilityId, AbilitySetId, CapabilityId, CapabilityStep, ControllerId, Diagnostic, NameKind, Refusal, Role, SimTime,
-    Target,
+    AbilityId, AbilitySetId, CapabilityId, CapabilityStep, ControllerId, Diagnostic, DiagnosticKind, NameKind, Refusal,
+    Role, SimTime, Target,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use ugas_doc::ReplicationMode;
 
 /// Marks the handles of sets that this machine added for itself.
 const LOCAL_HANDLE: u64 = 1 << 63;
@@ -107,6 +108,8 @@ pub struct LocalRunner {
     /// Handles of sets that a capability asked to remove.
     leaving: Vec<u64>,
     diagnostics: Vec<Diagnostic>,
+    /// What was already reported, so that it is reported once.
+    reported: Vec<(ControllerId, DiagnosticKind)>,
 }
 
 impl LocalRunner {
@@ -181,7 +184,7 @@ impl LocalRunner {
             return Err(Refusal::SetHeld { handle });
         }
         self.rules = Some(sim.rules.clone());
-        let handle = self.push_set(who, set);
+        let handle = self.push_set(&sim.view(), who, set);
         self.follow_actor(sim, who);
         Ok(handle)
     }
@@ -231,17 +234,27 @@ impl LocalRunner {
         std::mem::take(&mut self.requests)
     }
 
-    /// Returns the diagnostics since the last call, such as a request to change shared state. A request that is refused
-    /// again and again is reported once.
+    /// Returns the diagnostics since the last call: requests to change shared state, and classes without a document or
+    /// code. Each is reported once for a controller.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.diagnostics)
     }
 
-    fn push_set(&mut self, who: ControllerId, set: AbilitySetId) -> u64 {
+    fn push_set(&mut self, view: &View<'_>, who: ControllerId, set: AbilitySetId) -> u64 {
         self.handles += 1;
         let handle = LOCAL_HANDLE | self.handles;
         self.actors.entry(who).or_default().sets.push((handle, set));
+        for &place in &view.rules.entries_of(set) {
+            if let Some(entry) = view.rules.capability_entry(place).filter(|entry| !view.has_behavior(entry.class)) {
+                self.report_missing_code(view, who, place.set, entry.class);
+            }
+        }
         handle
+    }
+
+    /// Reports a class that has neither a document nor code here.
+    fn report_missing_code(&mut self, view: &View<'_>, who: ControllerId, set: AbilitySetId, class: CapabilityId) {
+        self.diagnose(view.st.now, who, DiagnosticKind::CapabilityWithoutCode { set, class });
     }
 
     /// Follows new rules. A record whose entry still exists keeps its stage and state. All others end under the old
@@ -273,7 +286,7 @@ impl LocalRunner {
             }
             self.place = FactPlace::BeforeEnd;
             for key in ends.into_iter().rev() {
-                self.end(&View { rules: &past, ..sim.view() }, who, key, CapabilityStep::EndCapability);
+                self.end(&View { rules: &past, ..sim.view() }, who, key);
             }
             self.place = FactPlace::Last;
             if let Some(actor) = self.actors.get_mut(&who) {
@@ -286,13 +299,23 @@ impl LocalRunner {
     fn wanted(&self, sim: &Sim, who: ControllerId) -> Vec<CapabilityRecord> {
         let Ok(row) = sim.row(who) else { return Vec::new() };
         let view = sim.view();
-        let shared = row.play().capabilities().records.iter();
-        let shared = shared.filter(|r| view.has_behavior(r.class) && view.home_of(who, r.side) == Home::Local);
+        let is_proxy = sim.config.role == Role::Client && sim.index.hidden.is_proxy(who);
+        // A client runs nothing of a set that is not replicated to it. The set may be part of one that is.
+        let is_known = |set: AbilitySetId| match sim.rules.set_replication(set) {
+            ReplicationMode::All => true,
+            ReplicationMode::OwnerOnly => !is_proxy,
+            ReplicationMode::None => sim.config.role != Role::Client,
+        };
+        let runs = |r: &CapabilityRecord| {
+            view.has_behavior(r.class) && view.home_of(who, r.side) == Home::Local && is_known(r.set)
+        };
+        let shared = row.play().capabilities().records.iter().filter(|r| runs(r));
         let mut all: Vec<CapabilityRecord> = shared.map(|r| from_row(&view, r)).collect();
         for &(handle, set) in self.sets(who) {
             for (position, &place) in sim.rules.entries_of(set).iter().enumerate() {
                 let key = RecordKey { handle, position: position as u16 };
-                all.extend(own_record(&view, who, place, key));
+                let entry = sim.rules.capability_entry(place);
+                all.extend(entry.map(|entry| new_record(entry, place.set, place.index, key)));
             }
         }
         all
@@ -313,18 +336,18 @@ impl LocalRunner {
         let running = self.actors.get(&who).into_iter().flat_map(|actor| actor.records.iter().rev());
         let gone: Vec<RecordKey> = running.map(|local| local.record.key()).filter(|&key| !is_wanted(key)).collect();
         for key in gone {
-            let is_own = key.handle & LOCAL_HANDLE != 0;
-            // The sim reports the end of a life that it started.
-            let last = if is_own { CapabilityStep::EndLife } else { CapabilityStep::EndCapability };
             self.place = if held.binary_search(&key).is_ok() { FactPlace::Last } else { FactPlace::BeforeEnd };
-            self.end(&sim.view(), who, key, last);
+            self.end(&sim.view(), who, key);
         }
+        self.leave_own(sim, who);
         self.start_all(sim, who, wanted);
         self.place = FactPlace::Last;
+        self.report_inert(sim, who);
         self.take_switches(sim, who);
         match self.actors.get_mut(&who) {
             Some(actor) if held.is_empty() && actor.is_idle(sim.row(who).is_ok()) => {
                 self.actors.remove(&who);
+                self.reported.retain(|reported| reported.0 != who);
             }
             Some(actor) => actor.known = held,
             None => {}
@@ -337,26 +360,62 @@ impl LocalRunner {
         if !presets.is_empty() && !self.actors.get(&who).is_some_and(|actor| actor.has_presets) {
             self.actors.entry(who).or_default().has_presets = true;
             presets.iter().for_each(|&set| {
-                self.push_set(who, set);
+                self.push_set(&sim.view(), who, set);
             });
         }
     }
 
-    /// Starts the capabilities that are not running yet, in order.
+    /// Starts the capabilities that are not running yet, in order. Those of own sets begin their life here, also if
+    /// their side does not run on this machine.
     fn start_all(&mut self, sim: &Sim, who: ControllerId, wanted: Vec<CapabilityRecord>) {
+        let view = sim.view();
         for record in wanted {
-            let key = record.key();
+            let (key, runs) = (record.key(), runs_here(&view, who, &record));
             let Some(actor) = self.actors.get_mut(&who) else { return };
-            let Err(at) = actor.records.binary_search_by_key(&key, |local| local.record.key()) else { continue };
-            let told = (record.enabled, record.ticks, record.interval);
+            let at = actor.records.binary_search_by_key(&key, |local| local.record.key());
             let is_known = actor.known.binary_search(&key).is_ok();
-            actor.records.insert(at, LocalRecord { record, told });
             self.place = if is_known { FactPlace::Last } else { FactPlace::AfterStart };
-            if key.handle & LOCAL_HANDLE != 0 {
-                self.emit(sim.state.now, who, key, CapabilityStep::StartLife);
+            match at {
+                Ok(at) if actor.records[at].record.stage != Stage::Elsewhere => continue,
+                Ok(_) => {}
+                Err(at) => {
+                    let told = (record.enabled, record.ticks, record.interval);
+                    actor.records.insert(at, LocalRecord { record, told });
+                    if is_own(key) {
+                        self.emit(sim.state.now, who, key, CapabilityStep::StartLife);
+                    }
+                }
             }
-            self.live(&sim.view(), who, key, LifeEvent::Arrive);
-            self.set_up(&sim.view(), who, key);
+            if runs {
+                self.live(&view, who, key, LifeEvent::Arrive);
+                self.set_up(&view, who, key);
+            }
+        }
+    }
+
+    /// Ends the capabilities of own sets whose side no longer runs here. They keep their life.
+    fn leave_own(&mut self, sim: &Sim, who: ControllerId) {
+        let view = sim.view();
+        let records = self.actors.get(&who).into_iter().flat_map(|actor| actor.records.iter().rev());
+        let own = records.map(|local| &local.record).filter(|r| is_own(r.key()) && r.stage != Stage::Elsewhere);
+        let left: Vec<RecordKey> = own.filter(|r| !runs_here(&view, who, r)).map(CapabilityRecord::key).collect();
+        for key in left {
+            self.live(&view, who, key, LifeEvent::Leave);
+        }
+    }
+
+    /// Reports the new capabilities of a row that have neither a document nor code on this client. An authoritative sim
+    /// reports them itself.
+    fn report_inert(&mut self, sim: &Sim, who: ControllerId) {
+        let Ok(row) = sim.row(who) else { return };
+        if sim.config.role != Role::Client {
+            return;
+        }
+        let (view, known) = (sim.view(), self.actors.get(&who).map_or(&[][..], |actor| &actor.known));
+        let new = row.play().capabilities().records.iter().filter(|r| known.binary_search(&r.key()).is_err());
+        let inert: Vec<_> = new.filter(|r| !view.has_behavior(r.class)).map(|r| (r.set, r.class)).collect();
+        for (set, class) in inert {
+            self.report_missing_code(&view, who, set, class);
         }
     }
 
@@ -403,14 +462,19 @@ fn from_row(view: &View<'_>, shared: &CapabilityRecord) -> CapabilityRecord {
     CapabilityRecord { enabled, ticks, interval, ..made.unwrap_or_else(|| shared.clone()) }
 }
 
-/// Returns the record of an entry of a set that this machine added, if it runs here.
-fn own_record(view: &View<'_>, who: ControllerId, place: EntryPlace, key: RecordKey) -> Option<CapabilityRecord> {
-    let entry = view.rules.capability_entry(place)?;
-    let runs = match view.home_of(who, entry.side) {
-        Home::Row | Home::Local => view.has_behavior(entry.class),
+/// Returns whether a capability belongs to a set that this machine added for itself.
+fn is_own(key: RecordKey) -> bool {
+    key.handle & LOCAL_HANDLE != 0
+}
+
+/// Returns whether a capability of the runner runs on this machine. The runner has those of shared sets only while they
+/// do.
+fn runs_here(view: &View<'_>, who: ControllerId, record: &CapabilityRecord) -> bool {
+    let is_here = match view.home_of(who, record.side) {
+        Home::Row | Home::Local => true,
         Home::Replicated | Home::Nowhere => false,
     };
-    runs.then(|| new_record(entry, place.set, place.index, key))
+    !is_own(record.key()) || is_here && view.has_behavior(record.class)
 }
 
 fn local_now(row: &Row, now: SimTime) -> SimTime {

@@ -480,6 +480,36 @@ fn a_capability_that_watches_is_asked_only_after_a_change() {
 }
 
 #[test]
+fn code_reads_other_controllers_and_draws_the_same_numbers_again() {
+    let (log, draws) = (Log::default(), Log::default());
+    let kept = draws.clone();
+    let probe = Probe::new("Watch", &log).doing(move |_, call, cx| {
+        if matches!(call, CapabilityCall::Tick { .. }) {
+            let (health, go) = (cx.rules().attribute("Health").unwrap(), cx.rules().tag("State.Go").unwrap());
+            let near = cx.within(5.0);
+            let seen: Vec<_> = near.iter().map(|&who| (who.0, cx.get_of(who, health), cx.has_of(who, go))).collect();
+            kept.lock().unwrap().push(format!("{seen:?} {}", cx.random()));
+        }
+    });
+    let rules = base().add(set_of("CS_Robot", &["Watch"])).capability_code("Watch", probe).build().unwrap();
+    let (mut sim, who) = sim_of(&rules);
+    let [near, far] = [0, 1].map(|_| spawn(&mut sim));
+    for (who, x) in [(who, 0.0), (near, 3.0), (far, 9.0)] {
+        sim.run(Op::Move { who, anchor: Some(ugas_core::Anchor::at([x, 0.0, 0.0])) }).unwrap();
+    }
+    sim.apply(&ugas_core::Spec::new(sim.rules().effect("GE_Go").unwrap(), near)).unwrap();
+    add(&mut sim, who, "CS_Robot");
+    let mut again = sim.clone();
+    frames(&mut sim, 3);
+    let first = take(&draws);
+    frames(&mut again, 3);
+    assert_eq!(take(&draws), first, "a copy draws the same numbers");
+    assert!(first.iter().all(|line| line.starts_with(&format!("[({}, Some(100.0), true)]", near.0))), "{first:?}");
+    let numbers: std::collections::BTreeSet<&str> = first.iter().filter_map(|line| line.rsplit(' ').next()).collect();
+    assert_eq!(numbers.len(), 3, "each call has its own number");
+}
+
+#[test]
 fn a_document_is_not_activated_while_its_until_holds() {
     let own = Capability::new("Own").when("Health > 10").until("Health > 20");
     let rules = base().add(own).add(set_of("CS_Robot", &["Own"])).build().unwrap();

@@ -3,8 +3,8 @@
 use crate::kit::Rng;
 use crate::kit::capability::*;
 use ugas_core::{
-    BlockSource, CapabilityState, ControllerId, FactKind, Holding, JournalPosition, LocalRunner, Op, ProxyRow, Refusal,
-    ResimulationStop, Role, Rules, Sim, SimTime, Spec, insert_local_facts,
+    BlockSource, CapabilityState, ControllerId, DiagnosticKind, FactKind, Holding, JournalPosition, LocalRunner, Op,
+    ProxyRow, Refusal, ResimulationStop, Role, Rules, Sim, SimTime, Spec, insert_local_facts,
 };
 use ugas_doc::{Capability, CapabilitySet, SetCapability, Side};
 
@@ -106,6 +106,147 @@ fn switches_and_shared_blocks_reach_the_capabilities_of_the_runner() {
     let (capability, interval) = (class(&sim, "A"), Some(SimTime(FRAME.0 * 2)));
     sim.run(Op::SetTick { who, capability, ticks: None, interval }).unwrap();
     assert_eq!([0; 4].map(|_| frame(&mut sim).1.len()), [0, 0, 1, 0], "the new interval begins with the next frame");
+}
+
+// covers: CAP-50
+#[test]
+fn a_client_reports_a_class_without_code_once_and_runs_the_others() {
+    let log = Log::default();
+    let entry = |class: &str| SetCapability::new(class).side(Side::AllClients);
+    let set = |name: &str| CapabilitySet::new(name).capability(entry("Ghost")).capability(entry("A"));
+    let rules = base().announce_capability("Ghost").add(set("CS_Robot")).add(set("CS_Own"));
+    let rules = rules.capability_code("A", Probe::new("A", &log)).build().unwrap();
+    let mut client = Sim::new(rules.clone(), config(Role::Client, true));
+    let (who, mut runner) = (ControllerId(40), LocalRunner::default());
+    let held = [Holding::Set { handle: 7, set: rules.ability_set("CS_Robot").unwrap() }];
+    put_proxy(&mut client, who, &["Vitals"], &held).unwrap();
+    let reported = |runner: &mut LocalRunner| runner.take_diagnostics().into_iter().map(|d| d.kind).collect::<Vec<_>>();
+    let missing = |set: &str| {
+        let (set, class) = (rules.ability_set(set).unwrap(), rules.capability("Ghost").unwrap());
+        DiagnosticKind::CapabilityWithoutCode { set, class }
+    };
+    runner.run(&client);
+    assert_eq!(reported(&mut runner), [missing("CS_Robot")]);
+    assert_eq!(calls(&log)[..2], ["A Setup", "A Activated"]);
+    // The set arrives again, as after an interruption of the connection.
+    put_proxy(&mut client, who, &["Vitals"], &[]).unwrap();
+    runner.follow(&client);
+    put_proxy(&mut client, who, &["Vitals"], &held).unwrap();
+    runner.add_set(&client, who, rules.ability_set("CS_Own").unwrap()).unwrap();
+    assert!(reported(&mut runner).contains(&missing("CS_Own")));
+    frames(&mut client, 1);
+    runner.run(&client);
+    assert!(reported(&mut runner).is_empty());
+}
+
+#[test]
+fn own_sets_live_on_every_machine_and_run_where_their_side_does() {
+    let log = Log::default();
+    let entry = SetCapability::new("A").side(Side::LocalControlledOnly);
+    let rules = recording(&log, &["A"], CapabilitySet::new("CS_Own").capability(entry));
+    let (mut sim, who) = machine(&rules, Role::Authority, true);
+    let mut runner = LocalRunner::default();
+    let set = rules.ability_set("CS_Own").unwrap();
+    let handle = runner.add_set(&sim, who, set).unwrap();
+    let state = |runner: &LocalRunner, sim: &Sim| runner.capabilities(sim, who)[0].state;
+    assert_eq!(state(&runner, &sim), CapabilityState::Elsewhere);
+    assert_eq!(all_steps(&mut sim, &mut runner), ["A StartLife"]);
+    sim.set_local(who, true).unwrap();
+    runner.follow(&sim);
+    assert_eq!(state(&runner, &sim), CapabilityState::Active);
+    sim.set_local(who, false).unwrap();
+    runner.follow(&sim);
+    sim.set_local(who, true).unwrap();
+    runner.follow(&sim);
+    runner.remove_set(&sim, who, handle).unwrap();
+    let (here, gone) = (["A Setup", "A Activated"], ["A Deactivated", "A EndCapability"]);
+    let all: Vec<&str> = [&here[..], &gone, &here, &gone, &["A EndLife"]].concat();
+    assert_eq!(all_steps(&mut sim, &mut runner), all, "one life");
+    assert_eq!(calls(&log).len(), 8);
+}
+
+#[test]
+fn own_sets_follow_a_reload() {
+    let log = Log::default();
+    let rules = |past: Option<&std::sync::Arc<Rules>>, classes: &[&'static str], has_set: bool| {
+        let entry = |class: &&str| SetCapability::new(*class).side(Side::AllClients);
+        let set = classes.iter().map(entry).fold(CapabilitySet::new("CS_Own"), CapabilitySet::capability);
+        let builder = past.cloned().map_or_else(base, |past| base().after(past));
+        let builder = if has_set { builder.add(set) } else { builder };
+        let add = |b: ugas_core::RulesBuilder, name: &&'static str| b.capability_code(*name, Probe::new(name, &log));
+        ["A", "B", "C"].iter().fold(builder, add).build().unwrap()
+    };
+    let (mut sim, who) = machine(&rules(None, &["A", "B"], true), Role::Authority, true);
+    let mut runner = LocalRunner::default();
+    let set = sim.rules().ability_set("CS_Own").unwrap();
+    runner.add_set(&sim, who, set).unwrap();
+    all_steps(&mut sim, &mut runner);
+    let mut reload = |classes: &[&'static str], has_set: bool| {
+        sim.reload(rules(Some(sim.rules()), classes, has_set)).unwrap();
+        runner.follow(&sim);
+        let order: Vec<_> = runner.capabilities(&sim, who).iter().map(|view| view.class).collect();
+        let names = order.iter().map(|&class| sim.rules().capability_name(class).unwrap().to_owned());
+        (names.collect::<Vec<_>>().join(" "), all_steps(&mut sim, &mut runner))
+    };
+    assert_eq!(reload(&["B", "A"], true), ("B A".to_owned(), vec![]), "a new order ends nothing");
+    let (order, steps) = reload(&["C", "A"], true);
+    assert_eq!(order, "C A");
+    assert_eq!(steps, ["B Deactivated", "B EndCapability", "B EndLife", "C StartLife", "C Setup", "C Activated"]);
+    let (order, steps) = reload(&[], false);
+    assert_eq!((order.as_str(), steps.len()), ("", 6), "{steps:?}");
+    assert!(runner.sets(who).is_empty());
+}
+
+#[test]
+fn observers_run_the_capabilities_of_ability_sets() {
+    let entry = |side: Side| SetCapability::new("Bar").side(side);
+    let rules = base()
+        .add(Capability::new("Bar"))
+        .add(ugas_doc::AbilitySet::new("AS_Open").capability(entry(Side::Always)))
+        .add(ugas_doc::AbilitySet::new("AS_Closed").capability(entry(Side::AuthorityOnly)))
+        .add(ugas_doc::AbilitySet::new("AS_Plain").effect("GE_Go"));
+    let rules = rules.build().unwrap();
+    let (mut server, who) = machine(&rules, Role::Authority, false);
+    for set in ["AS_Open", "AS_Closed", "AS_Plain"] {
+        add(&mut server, who, set);
+    }
+    let mut holdings = Vec::new();
+    server.remote().holdings(who, &mut holdings);
+    let open = rules.ability_set("AS_Open").unwrap();
+    assert!(matches!(holdings[..], [Holding::Set { set, .. }] if set == open), "{holdings:?}");
+    let mut client = Sim::new(rules.clone(), config(Role::Client, true));
+    put_proxy(&mut client, who, &["Vitals"], &holdings).unwrap();
+    let mut runner = LocalRunner::default();
+    runner.run(&client);
+    assert_eq!(runner.capabilities(&client, who)[0].state, CapabilityState::Active);
+    let plain = Holding::Set { handle: 9, set: rules.ability_set("AS_Plain").unwrap() };
+    let refused = put_proxy(&mut client, who, &["Vitals"], &[plain]);
+    assert!(matches!(refused, Err(Refusal::UnknownName { .. })), "{refused:?}");
+}
+
+#[test]
+fn no_client_runs_a_set_that_is_not_replicated() {
+    let mut set = CapabilitySet::new("CS_Plan");
+    set.replication_mode = ugas_doc::ReplicationMode::None;
+    for side in [Side::Always, Side::AuthorityAndLocalControlled, Side::AllClients] {
+        set = set.capability(SetCapability::new("Bar").side(side));
+    }
+    let all = CapabilitySet::new("CS_All").set("CS_Plan");
+    let rules = base().add(Capability::new("Bar")).add(set).add(all).build().unwrap();
+    let (mut server, who) = machine(&rules, Role::Authority, false);
+    add(&mut server, who, "CS_Plan");
+    let states = |views: Vec<ugas_core::CapabilityView>| views.iter().map(|view| view.state).collect::<Vec<_>>();
+    use CapabilityState::{Active, Elsewhere};
+    assert_eq!(states(server.capabilities(who).unwrap()), [Active, Active, Elsewhere]);
+    let sides: Vec<_> = server.capabilities(who).unwrap().iter().map(|view| view.side).collect();
+    assert_eq!(sides, [Side::AuthorityOnly, Side::AuthorityOnly, Side::AllClients]);
+    // An observer learns about the collection, and runs nothing of the set in it.
+    let mut client = Sim::new(rules.clone(), config(Role::Client, true));
+    let held = [Holding::Set { handle: 7, set: rules.ability_set("CS_All").unwrap() }];
+    put_proxy(&mut client, who, &["Vitals"], &held).unwrap();
+    let mut runner = LocalRunner::default();
+    runner.run(&client);
+    assert_eq!(states(runner.capabilities(&client, who)), [Elsewhere; 3]);
 }
 
 /// A change of the game.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use ugas_core::tag_segments;
+use ugas_doc::Kind;
 
 /// The edits of a rename.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,9 +59,12 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
         return refuse(why);
     }
     let new = &format!("{space}{new}");
+    let bounds = bounds_of(project, &names, kind, &old, new, &space);
     let renamed = |m: &Mention| -> Option<String> {
         let below = m.kind == SymbolKind::Tag && is_under(&m.name, &old);
-        (m.kind == kind && (m.name == old || below)).then(|| format!("{new}{}", &m.name[old.len()..]))
+        let is_it = is_same_kind(m.kind, kind) && (m.name == old || below);
+        let bound = || bounds.iter().find(|bound| m.kind == kind && bound.0 == m.name).map(|bound| bound.1.clone());
+        if is_it { Some(format!("{new}{}", &m.name[old.len()..])) } else { bound() }
     };
     let seen = scope(project, &names, path, |m| renamed(m).is_some());
     let mut edits: BTreeMap<PathBuf, Vec<Edit>> = BTreeMap::new();
@@ -95,7 +99,9 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     }
     // Scenarios that use the pack contain the qualified name.
     for source in project.sources() {
-        let more = scenario::rename_in(project, source, &homes, kind, &old, new);
+        let words = bounds.iter().map(|(old, new)| (old, new)).chain([(&old, new)]);
+        let more: Vec<Edit> =
+            words.flat_map(|(old, new)| scenario::rename_in(project, source, &homes, kind, old, new)).collect();
         if !more.is_empty() {
             edits.entry(source.path.clone()).or_default().extend(more);
         }
@@ -108,6 +114,36 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     let after = rename.applied(project);
     verify(project, &after, &renamed).map_err(RenameError)?;
     Ok(rename)
+}
+
+/// Returns whether names of two kinds are the same name: ability sets and capability sets share their names.
+fn is_same_kind(a: SymbolKind, b: SymbolKind) -> bool {
+    let is_set = |kind: SymbolKind| matches!(kind, SymbolKind::AbilitySet | SymbolKind::CapabilitySet);
+    a == b || is_set(a) && is_set(b)
+}
+
+/// Returns the old and new names of the bounds that a resource defines. A bound that is also the name of something else,
+/// such as the stat that it follows, keeps its name.
+fn bounds_of(
+    project: &Project,
+    names: &Names,
+    kind: SymbolKind,
+    old: &str,
+    new: &str,
+    space: &str,
+) -> Vec<(String, String)> {
+    let (short, new) = (&old[space.len()..], &new[space.len()..]);
+    let is_it = |doc: &crate::SourceDoc| {
+        doc.kind == Some(Kind::Resource) && doc.tree.get("Name").and_then(crate::Node::as_text) == Some(short)
+    };
+    let is_resource = kind == SymbolKind::Attribute && project.sources().iter().any(|s| s.docs.iter().any(is_it));
+    let is_defined = |name: &str| {
+        let mut all = (0..project.sources().len()).flat_map(|i| names.all_of(i));
+        all.any(|m| m.kind == kind && m.definition && m.name == name)
+    };
+    let bounds = ["Max", "Min"].into_iter().filter(|_| is_resource);
+    let bounds = bounds.map(|bound| (format!("{space}{bound}{short}"), format!("{space}{bound}{new}")));
+    bounds.filter(|(old, _)| !is_defined(old)).collect()
 }
 
 /// Tags that the runtime uses by name.
@@ -128,7 +164,7 @@ fn misunderstood(old: &str, new: &str) -> Option<String> {
 
 /// Returns whether a name conflicts with the new name.
 fn taken(m: &Mention, kind: SymbolKind, new: &str) -> bool {
-    m.kind == kind && (m.name == new || kind == SymbolKind::Tag && is_under(&m.name, new))
+    is_same_kind(m.kind, kind) && (m.name == new || kind == SymbolKind::Tag && is_under(&m.name, new))
 }
 
 /// Returns why a name is invalid for its kind.

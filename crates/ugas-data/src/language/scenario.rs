@@ -82,7 +82,7 @@ impl Words<'_> {
 
     fn walk(&mut self, node: &Node, key: &str) {
         match &node.value {
-            NodeValue::Text(_) => self.words(node.span, key == "Attribute"),
+            NodeValue::Text(_) => self.words(node.span, ["Attribute", "Resource", "Resources"].contains(&key)),
             NodeValue::List(items) => items.iter().for_each(|n| self.walk(n, key)),
             NodeValue::Map(entries) => entries.iter().for_each(|e| {
                 self.words(e.span, key == "Base");

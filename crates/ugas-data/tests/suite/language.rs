@@ -339,4 +339,53 @@ fn classes_and_sets_of_capabilities_are_completed_hovered_and_renamed() {
     assert_eq!(language::references(&project, path, SymbolKind::CapabilitySet, "CS_Robot").len(), 2);
     let found: Vec<_> = project.check().into_iter().filter(|f| f.severity == Severity::Error).collect();
     assert!(found.is_empty(), "{found:?}");
+
+    let renamed = |word: &str, new: &str| {
+        let rename = language::rename(&project, path, text.find(word).unwrap(), new).unwrap();
+        rename.applied(&project).source("p/a.yaml").unwrap().text.to_string()
+    };
+    assert_eq!(renamed("Regen\n", "Heal"), text.replace("Regen", "Heal"));
+    assert_eq!(renamed("CS_Robot\n", "CS_Golem"), text.replace("CS_Robot", "CS_Golem"));
+}
+
+#[test]
+fn a_capability_set_is_renamed_in_lists_of_ability_sets() {
+    let mut project = Project::default();
+    let text = format!(
+        "{WORLD}{ROBOT}---\nKind: gameplay_controller\nOwnerActor: {{ActorID: Hero}}\nAttributeSets: [{{Name: Vitals}}]\n\
+                        AbilitySets: [CS_Hero]\n"
+    );
+    let text = text.replace(", {Class: FlyMove}", "");
+    project.put("p/pack.yaml", "Name: p\n");
+    project.put("p/a.yaml", text.as_str());
+    let at = text.find("CS_Hero").unwrap();
+    let rename = language::rename(&project, Path::new("p/a.yaml"), at, "CS_Knight").unwrap();
+    let renamed = rename.applied(&project).source("p/a.yaml").unwrap().text.to_string();
+    assert_eq!(renamed, text.replace("CS_Hero", "CS_Knight"));
+}
+
+#[test]
+fn a_resource_is_completed_hovered_and_renamed_with_its_bounds() {
+    let mana = "Kind: resource\nName: Mana\nInitial: 50\nMax: 100\nMin: 0\nOnChanged: [GE_Up]\n---\n\
+                Kind: gameplay_effect\nName: GE_Up\nDurationPolicy: Instant\n---\n\
+                Kind: capability\nName: Low\nWhen: Mana < MaxMana - MinMana\n";
+    let with = |text: &str| in_world(&format!("{mana}---\n{text}"));
+    let hero = "Kind: gameplay_controller\nOwnerActor: {ActorID: Hero}\nAttributeSets: [{Name: Vitals}]\n";
+    assert!(with(&format!("{hero}Resources: [{{Resource: Ma|}}]\n")).contains(&"Mana".to_owned()));
+    assert!(with("Kind: resource\nName: Rage\nInitial: 1\nMax: 2\nOnChanged: [|]\n").contains(&"GE_Up".to_owned()));
+
+    let mut project = Project::default();
+    let text = format!("{WORLD}{mana}---\n{hero}Resources: [{{Resource: Mana, Max: 80}}]\n");
+    let scenario = "Scenario: S\nPacks: [../p]\nActors: {Hero: {Resources: [Mana]}}\nTimeline:\n  - At: 1\n    Do:\n      \
+                    - ModifyResource: {Actor: Hero, Resource: Mana, By: 5}\n      - Expect: [\"Hero.MaxMana == 100\"]\n";
+    project.put("p/pack.yaml", "Name: p\n");
+    project.put("p/a.yaml", text.as_str());
+    project.put("scenarios/s.yaml", scenario);
+    let path = Path::new("p/a.yaml");
+    let hover = |word: &str| language::hover(&project, path, text.find(word).unwrap()).unwrap().text;
+    assert!(hover("MaxMana").contains("Mana"), "{}", hover("MaxMana"));
+    let rename = language::rename(&project, path, text.find("Mana\n").unwrap(), "Energy").unwrap();
+    let after = rename.applied(&project);
+    assert_eq!(*after.source("p/a.yaml").unwrap().text, *text.replace("Mana", "Energy"));
+    assert_eq!(*after.source("scenarios/s.yaml").unwrap().text, *scenario.replace("Mana", "Energy"));
 }

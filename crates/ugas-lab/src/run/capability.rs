@@ -50,8 +50,10 @@ impl Runner<'_> {
 
     /// Reads `Actor.Capabilities.C`.
     pub(super) fn capability_now(&self, actor: &str, class: &str) -> Result<Found, Refusal> {
-        let class = self.world.rules.find_capability(class).unwrap_or(NO_CLASS);
-        Ok(Found::text(self.sim.capability_state(self.who(actor), class)?.name()))
+        let (who, class) = (self.who(actor), self.world.rules.find_capability(class).unwrap_or(NO_CLASS));
+        let in_sim = self.sim.capability_state(who, class)?;
+        let here = self.run_here.get(&who).and_then(|all| all.iter().find(|view| view.class == class));
+        Ok(Found::text(here.map_or(in_sim, |view| view.state).name()))
     }
 
     /// Reads `Actor.Blocks.T`.

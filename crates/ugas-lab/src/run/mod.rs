@@ -25,7 +25,8 @@ use act::NEVER_SPAWNED;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
+    CapabilityView, ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, Refusal, Role, Rules, Sim, SimConfig,
+    SimTime, Trace,
 };
 use ugas_data::ReadError;
 use ugas_net::client::ProxySnapshot;
@@ -96,6 +97,8 @@ pub(crate) struct Runner<'a> {
     /// The replicated state of remote actors on a client. The client does not run the effects and cues of remote
     /// actors.
     seen: BTreeMap<ControllerId, ProxySnapshot>,
+    /// The capabilities of each actor as a session runs them. Those that run on one machine only are not in its sim.
+    run_here: BTreeMap<ControllerId, Vec<CapabilityView>>,
     keeps: KeptStreams,
     buffer: Facts,
     facts: Facts,
@@ -196,7 +199,10 @@ impl<'a> Runner<'a> {
             return Err(vec![error]);
         }
         let keeps = keeps_of(scenario, options);
+        // Actors are spawned with the role of a server, because each machine adds local capability sets for itself.
+        let role = if scenario.network.is_some() { Role::Authority } else { Role::Standalone };
         let config = SimConfig {
+            role,
             seed: options.seed.unwrap_or(scenario.seed),
             trace: keeps.trace,
             frame: scenario.frame,
@@ -214,6 +220,7 @@ impl<'a> Runner<'a> {
             handles: BTreeMap::new(),
             marks: BTreeMap::new(),
             seen: BTreeMap::new(),
+            run_here: BTreeMap::new(),
             keeps,
             buffer: Facts::default(),
             facts: Facts::default(),

@@ -1,6 +1,8 @@
 //! The server part and the client parts of a scenario with `Network:`. The host of a part sends and receives the
 //! datagrams of the part and advances its time, so the same parts run over simulated links and over sockets.
 
+mod local;
+
 use super::{RunOptions, Runner, append};
 use crate::report::{Failure, Report};
 use crate::scenario::{AbilityVerb, Name, Scenario, Step, Stop, Verb, WireVerb, for_each_step};
@@ -309,6 +311,9 @@ impl<'s> ServerPart<'s> {
     pub(super) fn run_due(&mut self) {
         let now = self.server.tick();
         while let Some((_, step)) = self.due.pop_front_if(|(tick, _)| *tick <= now) {
+            if let Verb::Expect(_) = &step.verb {
+                self.read_capabilities();
+            }
             let runner = &mut self.runner;
             std::mem::swap(&mut runner.sim, self.server.sim_mut());
             match &step.verb {
@@ -458,7 +463,10 @@ impl ClientPart<'_> {
             if let Verb::Expect(list) = &step.verb {
                 self.runner.sim = self.client.sim().clone();
                 self.runner.seen = self.client.proxies().iter().map(|p| (p.who(), p.snapshot())).collect();
+                self.read_capabilities();
                 self.runner.expect(list);
+            } else if let Some(outcome) = self.run_local(&step.verb) {
+                self.runner.judge(step, outcome, &[]);
             } else {
                 // While the prediction window is closed, the verb waits: its result is not known before the window opens.
                 if !self.client.can_predict() && step.refused.is_none() {

@@ -45,7 +45,8 @@ impl World {
         let mut docs = Vec::new();
         let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
         let capabilities = scenario.capabilities.iter().map(|n| n.text.clone()).collect();
-        let mut host = HostNames { calculations, capabilities, ..HostNames::default() };
+        let hooks = scenario.hooks.iter().map(|n| n.text.clone()).collect();
+        let mut host = HostNames { calculations, capabilities, hooks, ..HostNames::default() };
         let mut folders = Vec::new();
         for (folder, place) in &scenario.packs {
             if folder.is_dir() {

@@ -93,13 +93,15 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         actors: Vec::new(),
         calculations: Vec::new(),
         capabilities: Vec::new(),
+        hooks: Vec::new(),
         timeline: Vec::new(),
         handles: Vec::new(),
     };
     if let Some(host) = fields.get("Host") {
-        let host = reading.fields("Host", host, &["Calculations", "Capabilities"])?;
+        let host = reading.fields("Host", host, &["Calculations", "Capabilities", "Hooks"])?;
         scenario.calculations = host.names_if("Calculations")?;
         scenario.capabilities = host.names_if("Capabilities")?;
+        scenario.hooks = host.names_if("Hooks")?;
     }
     if let Some(entities) = fields.get("Entities") {
         for entity in reading.list("Entities", entities)? {

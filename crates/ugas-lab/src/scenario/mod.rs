@@ -64,6 +64,8 @@ pub struct Scenario {
     pub(crate) calculations: Vec<Name>,
     /// Classes of capabilities that are announced without code.
     pub(crate) capabilities: Vec<Name>,
+    /// Hooks that are registered as placeholders.
+    pub(crate) hooks: Vec<Name>,
     pub(crate) timeline: Vec<TimelineEntry>,
     /// The `As` names of all verbs.
     pub(crate) handles: Vec<Name>,

@@ -10,8 +10,8 @@ use ugas_net::link::LinkProfile;
 const CLIENT_KEYS: &[&str] = &["Owns", "Joins", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 const LINK_KEYS: &[&str] = &["Client", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 /// The verbs that a client may run.
-const CLIENT_VERBS: &str =
-    "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
+const CLIENT_VERBS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete, SetLocal, AddCapabilitySet, \
+     RemoveCapabilitySet and Expect";
 const DEFAULT_HZ: i64 = 60;
 const MAX_HZ: i64 = 1_000;
 
@@ -267,15 +267,17 @@ fn may_ask(verb: &Verb) -> bool {
             AbilityVerb::Press { .. } | AbilityVerb::Release { .. } | AbilityVerb::Complete(_) => true,
             // Always refused; a scenario can show that.
             AbilityVerb::Interrupt { .. } => true,
-            AbilityVerb::Grant { .. }
-            | AbilityVerb::Revoke(_)
-            | AbilityVerb::Validate { .. }
+            // Capability sets that each machine adds for itself.
+            AbilityVerb::Grant { what, .. } => matches!(what, Pick::Set(_)),
+            AbilityVerb::Revoke(of) => matches!(of.pick, Pick::Set(_)) && of.actor.is_some(),
+            AbilityVerb::Validate { .. }
             | AbilityVerb::Event { .. }
             | AbilityVerb::SetParam { .. }
             | AbilityVerb::SetLevel { .. } => false,
         },
         // No request of a client can express it, so the client refuses it.
         Verb::ModifyResource(_) => true,
+        Verb::SetLocal { .. } => true,
         Verb::Expect(_) => true,
         Verb::Remove(_)
         | Verb::ChangeEffect { .. }
@@ -286,7 +288,6 @@ fn may_ask(verb: &Verb) -> bool {
         | Verb::RemoveSet { .. }
         | Verb::SetActive { .. }
         | Verb::SetRate { .. }
-        | Verb::SetLocal { .. }
         | Verb::Capability(_)
         | Verb::Wire(_)
         | Verb::Reload(_)

@@ -632,10 +632,10 @@ fn every_machine_adds_the_local_sets_of_a_controllers_document() {
     }
     net.run(60);
     let [steps, dust] = ["Steps", "Dust"].map(|class| rules.capability(class).unwrap());
-    use CapabilityState::{Active, NotHeld};
+    use CapabilityState::{Active, Elsewhere, NotHeld};
     for who in [ana, ben] {
         let server = net.server().capabilities(who);
-        assert_eq!([steps, dust].map(|class| state_in(&server, class)), [Active, NotHeld], "no screen");
+        assert_eq!([steps, dust].map(|class| state_in(&server, class)), [Active, Elsewhere], "no screen");
         for name in ["Ana", "Ben"] {
             let client = net.client(name).capabilities(who);
             assert_eq!([steps, dust].map(|class| state_in(&client, class)), [Active; 2], "{name}");

@@ -1,6 +1,6 @@
 //! The frame work of the local runner: the same life and the same order as in the row of a controller.
 
-use super::{LOCAL_HANDLE, LocalRequest, LocalRunner, MAX_DIAGNOSTICS, local_now};
+use super::{LocalRequest, LocalRunner, MAX_DIAGNOSTICS, is_own, local_now};
 use crate::flow::{Home, LifeEvent, View, is_interval, is_local_side, transition};
 use crate::rng::{DrawAt, fold};
 use crate::rules::{CapabilityAction, CapabilityCall, CapabilityCx, CapabilityReads, Question};
@@ -110,11 +110,11 @@ impl LocalRunner {
         }
     }
 
-    /// Ends a capability and removes its record. `last` is the last step that the runner reports.
-    pub(super) fn end(&mut self, view: &View<'_>, who: ControllerId, key: RecordKey, last: CapabilityStep) {
+    /// Ends a capability and removes its record. The sim reports the end of a life that it started.
+    pub(super) fn end(&mut self, view: &View<'_>, who: ControllerId, key: RecordKey) {
         self.live(view, who, key, LifeEvent::Leave);
-        if last == CapabilityStep::EndLife {
-            self.emit(view.st.now, who, key, last);
+        if is_own(key) {
+            self.emit(view.st.now, who, key, CapabilityStep::EndLife);
         }
         if let Some(actor) = self.actors.get_mut(&who) {
             actor.records.retain(|local| local.record.key() != key);
@@ -263,7 +263,7 @@ impl LocalRunner {
                 true => self.requests.push(LocalRequest { who, ability, target }),
                 false => self.refuse(view, who, key),
             },
-            CapabilityAction::RemoveSet => match key.handle & LOCAL_HANDLE != 0 {
+            CapabilityAction::RemoveSet => match is_own(key) {
                 true => self.leaving.push(key.handle),
                 false => self.refuse(view, who, key),
             },
@@ -320,7 +320,7 @@ impl LocalRunner {
     pub(super) fn emit(&mut self, at: SimTime, who: ControllerId, key: RecordKey, step: CapabilityStep) {
         let Some(record) = self.record(who, key) else { return };
         let kind = FactKind::Capability { class: record.class, set: record.set, step };
-        let place = if key.handle & LOCAL_HANDLE != 0 { FactPlace::Last } else { self.place };
+        let place = if is_own(key) { FactPlace::Last } else { self.place };
         self.push_fact(fact(at, who, kind), place);
     }
 
@@ -328,9 +328,9 @@ impl LocalRunner {
         self.facts.push(LocalFact { fact, place });
     }
 
-    fn diagnose(&mut self, at: SimTime, who: ControllerId, kind: DiagnosticKind) {
-        let is_known = self.diagnostics.iter().any(|known| known.who == who && known.kind == kind);
-        if !is_known && self.diagnostics.len() < MAX_DIAGNOSTICS {
+    pub(super) fn diagnose(&mut self, at: SimTime, who: ControllerId, kind: DiagnosticKind) {
+        if !self.reported.contains(&(who, kind)) && self.reported.len() < MAX_DIAGNOSTICS {
+            self.reported.push((who, kind));
             let (effect, cause) = (EffectId::NONE, Cause::default());
             self.diagnostics.push(Diagnostic { at, who, effect, cause, kind });
         }

@@ -12,7 +12,7 @@ pub enum Holding {
     Owner(ActorId),
     /// The avatar, if it is not the owner actor.
     Avatar(ActorId),
-    /// A capability set.
+    /// A capability set, or an ability set with capabilities.
     Set {
         /// The handle of its grant.
         handle: u64,
@@ -30,7 +30,8 @@ pub enum Holding {
 
 impl Remote<'_> {
     /// Replaces the content of `into` with what observers may learn about a controller, sorted: its actors if the side
-    /// of a capability depends on them, and its capability sets with `ReplicationMode: All`.
+    /// of a capability depends on them, its capability sets with `ReplicationMode: All`, and its ability sets with
+    /// capabilities that run on the machines of observers.
     pub fn holdings(&self, who: ControllerId, into: &mut Vec<Holding>) {
         into.clear();
         let Ok(row) = self.sim.row(who) else { return };
@@ -50,13 +51,13 @@ impl Remote<'_> {
 }
 
 fn is_seen(rules: &Rules, set: AbilitySetId) -> bool {
-    rules.is_capability_set(set) && rules.set_replication(set) == ReplicationMode::All
+    rules.has_capabilities(set) && rules.set_replication(set) == ReplicationMode::All
 }
 
 impl Rules {
     /// Returns whether observers can learn anything about the actors or the capability sets of a controller.
     pub fn has_holdings(&self) -> bool {
-        self.has_owner_sides() || self.capability_set_ids().any(|set| is_seen(self, set))
+        self.has_owner_sides() || self.set_ids().any(|set| is_seen(self, set))
     }
 
     /// Returns the attribute sets that observers do not learn about: the data components of capability sets that are
@@ -66,7 +67,7 @@ impl Rules {
             let mut attributes = self.set_attributes(*set).into_iter().flatten();
             attributes.all(|attribute| attribute.replication != ReplicationMode::All)
         };
-        let sets = self.capability_set_ids().filter(|&set| !is_seen(self, set));
+        let sets = self.set_ids().filter(|&set| self.is_capability_set(set) && !is_seen(self, set));
         let components = sets.filter_map(|set| self.ability_set_def(set)).flat_map(|def| def.sets.iter().copied());
         let mut hidden: Vec<SetId> = components.filter(is_hidden).collect();
         hidden.sort_unstable();
@@ -74,7 +75,7 @@ impl Rules {
         hidden
     }
 
-    fn capability_set_ids(&self) -> impl Iterator<Item = AbilitySetId> + '_ {
-        (0..).map(AbilitySetId).take(self.ability_sets.len()).filter(|&set| self.is_capability_set(set))
+    fn set_ids(&self) -> impl Iterator<Item = AbilitySetId> + use<> {
+        (0..).map(AbilitySetId).take(self.ability_sets.len())
     }
 }

@@ -128,7 +128,7 @@ impl RemoteMut<'_> {
 
 /// Gives the row of a remote actor its actors and capability sets. Its capabilities do not run in the row.
 fn put_holdings(rules: &Rules, limits: &Limits, row: &mut Row, holdings: &[Holding]) -> Result<(), Refusal> {
-    let known = |set: AbilitySetId| match rules.is_capability_set(set) {
+    let known = |set: AbilitySetId, is_known: bool| match is_known {
         true => Ok(set),
         false => Err(Refusal::UnknownName { kind: NameKind::AbilitySet, id: set.0 }),
     };
@@ -137,7 +137,7 @@ fn put_holdings(rules: &Rules, limits: &Limits, row: &mut Row, holdings: &[Holdi
             Holding::Owner(owner) => row.owner = owner,
             Holding::Avatar(avatar) => row.set_avatar(avatar),
             Holding::Set { handle, set } => {
-                let entries = rules.entries_of(known(set)?);
+                let entries = rules.entries_of(known(set, rules.has_capabilities(set))?);
                 let (effects, grants, attributes) = Default::default();
                 row.play_mut().sets.push(SetGrant { seq: handle, set, effects, grants, attributes });
                 let records = &mut row.play_mut().capabilities_mut().records;
@@ -151,7 +151,10 @@ fn put_holdings(rules: &Rules, limits: &Limits, row: &mut Row, holdings: &[Holdi
                     return Err(Refusal::Limit { what: LimitKind::Capabilities, max, link: 0 });
                 }
             }
-            Holding::LocalSet { set, .. } => row.play_mut().capabilities_mut().presets.push(known(set)?),
+            Holding::LocalSet { set, .. } => {
+                let set = known(set, rules.is_capability_set(set))?;
+                row.play_mut().capabilities_mut().presets.push(set);
+            }
         }
     }
     row.trim();

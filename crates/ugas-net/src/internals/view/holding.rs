@@ -49,7 +49,7 @@ impl Cx<'_> {
                 true => AbilitySetId(get_uint_to(from, u32::MAX as u64, "a capability set")? as u32),
                 false => return Ok(AbilitySetId(0)),
             };
-            let is_known = self.rules.is_capability_set(set);
+            let is_known = self.rules.has_capabilities(set);
             if is_known { Ok(set) } else { Err(WireError::BadValue { what: "a capability set" }) }
         };
         let item = match from.bits(2)? {
