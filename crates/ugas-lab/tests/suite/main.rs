@@ -8,6 +8,7 @@ mod docs_tasks;
 mod economy;
 #[path = "../../../ugas-data/tests/suite/kit/folder.rs"]
 mod folder;
+mod mmo_links;
 mod model;
 mod namespaces;
 mod packs;

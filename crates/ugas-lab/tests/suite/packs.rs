@@ -7,7 +7,7 @@ use ugas_core::{Fact, FactKind, Rules};
 use ugas_doc::{AbilityTask, Doc};
 use ugas_lab::{RunOptions, Scenario, load_file, load_pack};
 
-const PACKS: [&str; 5] = ["action", "arena", "racing", "rpg", "shooter"];
+const PACKS: [&str; 6] = ["action", "arena", "mmo", "racing", "rpg", "shooter"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -116,8 +116,8 @@ fn every_ability_of_every_pack_is_activated_in_a_scenario_and_ends() {
             types(&rules.ability_doc(id).unwrap().tasks, &mut used);
         }
     }
-    // The nine of the specification, three of this project, and those of the arena.
-    assert_eq!(abilities, 12 + 18);
+    // The nine of the specification, three of this project, those of the arena and of the boss fight.
+    assert_eq!(abilities, 12 + 18 + 9);
     for kind in [
         "ApplyEffectToOwner",
         "RemoveEffectFromOwner",

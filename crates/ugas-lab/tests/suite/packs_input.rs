@@ -5,7 +5,7 @@ use std::path::Path;
 use ugas_data::{read_packs, read_str};
 use ugas_doc::{Bound, Category, Doc, InputModifier, ModifierType, ReplicationMode, Value};
 
-const PACKS: [&str; 5] = ["action", "arena", "racing", "rpg", "shooter"];
+const PACKS: [&str; 6] = ["action", "arena", "mmo", "racing", "rpg", "shooter"];
 
 /// A pack's own documents.
 fn docs(pack: &str) -> Vec<Doc> {

@@ -8,7 +8,7 @@ use ugas_data::{Loaded, read_packs};
 use ugas_doc::{Category, Doc, Effect, TagRegistry};
 use ugas_lab::load_pack;
 
-const PACKS: [&str; 5] = ["action", "arena", "racing", "rpg", "shooter"];
+const PACKS: [&str; 6] = ["action", "arena", "mmo", "racing", "rpg", "shooter"];
 
 fn folder(pack: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs").join(pack)

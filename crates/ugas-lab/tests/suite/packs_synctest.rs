@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectFilter, EventData, Fact, FactKind, Facts, InputId, KeyId, Op, OpId,
-    Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, Target,
+    AbilityGrant, ActorId, Anchor, BlockSource, ControllerId, EffectFilter, EventData, Fact, FactKind, Facts, InputId,
+    KeyId, Op, OpId, ResourceSpec, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, TagId, Target,
 };
 use ugas_lab::Scenario;
 
@@ -23,6 +23,9 @@ struct Stage {
     refill: &'static [(&'static str, f64)],
     /// The input of a channel that random inputs interrupt almost always.
     channel: Option<&'static str>,
+    /// Further resources, and capability sets.
+    resources: &'static [&'static str],
+    capabilities: &'static [&'static str],
 }
 
 /// Ticks between two stretches in which one hero channels undisturbed, and their length: a cooldown, then the channel.
@@ -30,7 +33,7 @@ const CALM_EVERY: u32 = 4_000;
 const CALM_TICKS: u32 = 720;
 const CALM_PRESS: u32 = 500;
 
-const STAGES: [Stage; 5] = [
+const STAGES: [Stage; 6] = [
     Stage {
         pack: "action",
         hero: "Hero_Platformer_01",
@@ -40,6 +43,8 @@ const STAGES: [Stage; 5] = [
         around: &["GE_Grounded", "GE_Velocity", "GE_InvincibilityStar", "GE_SuperMushroom", "GE_ContactDamage"],
         refill: &[("Health", 3.0), ("Lives", 1.0), ("MaxJumpCount", 1.0)],
         channel: None,
+        resources: &[],
+        capabilities: &[],
     },
     // Three controllers with all abilities of the arena.
     Stage {
@@ -64,6 +69,26 @@ const STAGES: [Stage; 5] = [
         around: &["GE_Burn", "GE_Stun", "GE_Slow", "GE_Moving", "GE_EmberBlade", "GE_SageStaff", "GE_Strike"],
         refill: &[("Mana", 40.0)],
         channel: Some("Ability3"),
+        resources: &[],
+        capabilities: &[],
+    },
+    // Three controllers with the abilities of both classes and of the warden, and its capabilities.
+    Stage {
+        pack: "mmo",
+        hero: "Stormcaller_01",
+        inputs: &["Primary", "Ability1", "Ability2", "Ability3", "Interrupt"],
+        event: "Event.Landed",
+        more: &[
+            ("GA_Jab", Some("Primary")),
+            ("GA_Riposte", Some("Ability1")),
+            ("GA_Kick", Some("Interrupt")),
+            ("GA_Doom", Some("Ability3")),
+        ],
+        around: &["GE_Heroism", "GE_Silenced", "GE_Harden", "GE_Alchemist", "GE_Enrage"],
+        refill: &[("Health", 400.0), ("Mana", 200.0)],
+        channel: Some("Ability2"),
+        resources: &["Energy"],
+        capabilities: &["CS_Warden"],
     },
     Stage {
         pack: "racing",
@@ -74,6 +99,8 @@ const STAGES: [Stage; 5] = [
         around: &["GE_Biome_Mud", "GE_Biome_Asphalt", "GE_Tuning_Sport", "GE_Traction_Update", "GE_Telemetry"],
         refill: &[("Boost", 40.0)],
         channel: None,
+        resources: &[],
+        capabilities: &[],
     },
     Stage {
         pack: "rpg",
@@ -84,6 +111,8 @@ const STAGES: [Stage; 5] = [
         around: &["GE_Weapon_FireSword", "GE_Regeneration", "GE_MainStat_Strength"],
         refill: &[("Health", 200.0), ("Mana", 50.0)],
         channel: None,
+        resources: &[],
+        capabilities: &[],
     },
     Stage {
         pack: "shooter",
@@ -94,6 +123,8 @@ const STAGES: [Stage; 5] = [
         around: &["GE_AttachmentBarrel", "GE_EquipRifle", "GE_ADS", "GE_EquipRifle"],
         refill: &[("Health", 100.0), ("Shield", 50.0), ("ReserveAmmo", 30.0)],
         channel: None,
+        resources: &[],
+        capabilities: &[],
     },
 ];
 
@@ -148,7 +179,12 @@ impl Play {
         let hero = rules.template(stage.hero).unwrap();
         let mut who = Vec::new();
         for n in 0..3 {
-            let id = sim.spawn(SpawnSpec::template(hero)).unwrap();
+            let resources = stage.resources.iter().map(|name| ResourceSpec::new(rules.set(name).unwrap())).collect();
+            let ability_sets = stage.capabilities.iter().map(|name| rules.ability_set(name).unwrap()).collect();
+            // Only one controller of an actor may have capabilities.
+            let avatar = Some(ActorId(100 + n as u64));
+            let spec = SpawnSpec { resources, ability_sets, avatar, ..SpawnSpec::template(hero) };
+            let id = sim.spawn(spec).unwrap();
             let anchor = Some(Anchor::at([60.0 * f64::from(n), 0.0, 0.0]));
             sim.run(Op::Move { who: id, anchor }).unwrap();
             for (ability, input) in stage.more {
@@ -184,9 +220,31 @@ impl Play {
                 }
                 Op::Apply(spec)
             }
+            90..=93 if !self.stage.capabilities.is_empty() => self.capability_op(rng, who),
             _ => {
                 let gone = Some(effect(rng.pick(self.stage.around)));
                 Op::RemoveMatching { who, filter: EffectFilter { effect: gone, ..EffectFilter::default() } }
+            }
+        }
+    }
+
+    /// An op about the capabilities or the resources of a controller.
+    fn capability_op(&self, rng: &mut Rng, who: ControllerId) -> Op {
+        let held = self.sim.capabilities(who).unwrap();
+        let capability = held[rng.below(held.len())].class;
+        let (tag, source) = (tag(self.sim.rules(), "Capability.Boss"), BlockSource::host("Script"));
+        let resources = self.sim.resources(who).unwrap();
+        match rng.below(5) {
+            0 => Op::Block { who, tag, source },
+            1 => Op::Unblock { who, tag, source },
+            2 => Op::Enable { who, capability, on: rng.below(2) == 0 },
+            3 => {
+                let interval = Some(SimTime::frames(rng.below(40) as i64, 60));
+                Op::SetTick { who, capability, ticks: Some(rng.below(3) > 0), interval }
+            }
+            _ => {
+                let (attribute, by) = (resources[rng.below(resources.len())], rng.below(80) as f64 - 20.0);
+                Op::ModifyResource { who, attribute, by, source: None, tags: Vec::new(), plain: rng.below(2) == 0 }
             }
         }
     }
