@@ -82,8 +82,7 @@ fn the_runtime_equals_the_model_on_random_rules_and_ops() {
         return;
     }
     KEPT.iter().for_each(|&seed| drop(drive::sequence(seed, OPS)));
-    let with_resources = (from..from + count.div_ceil(4)).map(|seed| seed | drive::WITH_RESOURCES);
-    for seed in (from..from + count).map(gen_capability::seed_of).chain(with_resources) {
+    for seed in (from..from + count).map(gen_capability::seed_of) {
         drive::sequence(seed, OPS).into_iter().for_each(|(what, n)| *tally.entry(what).or_insert(0) += n);
     }
     tally::check(&tally, count);
@@ -104,8 +103,7 @@ fn the_slow_path_gives_the_same_facts_causes_and_hashes() {
         let config = ugas_core::SimConfig { slow_path, ..Default::default() };
         drive::run_sequence(seed, OPS, config, &mut |_, _| Ok(())).1
     };
-    let with_resources = (0..count.div_ceil(4)).map(|seed| seed | drive::WITH_RESOURCES);
-    for seed in KEPT.iter().copied().chain((0..count).map(gen_capability::seed_of)).chain(with_resources) {
+    for seed in KEPT.iter().copied().chain((0..count).map(gen_capability::seed_of)) {
         let (fast, slow) = (on(seed, false), on(seed, true));
         for (n, (fast, slow)) in fast.iter().zip(&slow).enumerate() {
             assert_eq!(fast, slow, "seed {seed}, op {n}: left is the fast path");
@@ -120,8 +118,7 @@ fn the_slow_path_gives_the_same_facts_causes_and_hashes() {
 fn a_preview_equals_the_executed_operation() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let count = if number("UGAS_SOAK") == Some(1) { number("UGAS_SOAK_SEEDS").unwrap_or(20_000) } else { 300 };
-    let with_resources = (0..count.div_ceil(4)).map(|seed| seed | drive::WITH_RESOURCES);
-    for seed in KEPT.iter().copied().chain((0..count).map(gen_capability::seed_of)).chain(with_resources) {
+    for seed in KEPT.iter().copied().chain((0..count).map(gen_capability::seed_of)) {
         let mut rng = generate::Rng::new(seed ^ 0x9e37_79b9);
         let check = &mut |both: &mut drive::Both, _| preview::check(both, &mut rng);
         drive::run_sequence(seed, OPS, ugas_core::SimConfig::default(), check);

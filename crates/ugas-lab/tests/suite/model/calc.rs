@@ -16,6 +16,7 @@ use ugas_doc::{
 #[derive(Clone, Debug)]
 pub(crate) struct Frozen {
     pub(crate) values: BTreeMap<String, f64>,
+    pub(crate) sets: Vec<String>,
     pub(crate) tags: Vec<String>,
     /// Its active effects, whose rules still apply to its effects on others.
     pub(crate) effects: Vec<Inst>,
@@ -236,7 +237,8 @@ impl World {
         let active = self.rows[&who].effects.iter().filter(|e| !e.inhibited);
         let effects = active.map(|e| Inst { frozen: None, ..e.clone() }).collect();
         let (tags, credit) = (self.tag_counts(who).into_keys().collect(), self.credit(who));
-        let frozen = Frozen { values, tags, effects, place: self.rows[&who].place, credit };
+        let sets = self.rows[&who].sets.clone();
+        let frozen = Frozen { values, sets, tags, effects, place: self.rows[&who].place, credit };
         for (_, row) in self.rows.iter_mut().filter(|(w, _)| **w != who) {
             for e in row.effects.iter_mut().filter(|e| e.source == who && e.frozen.is_none()) {
                 e.frozen = Some(frozen.clone());

@@ -9,7 +9,7 @@ use super::give::Which;
 use super::play::{ActivationRequest, Event};
 use super::world::{Refused, Spec, World};
 use std::collections::BTreeMap;
-use ugas_doc::{AbilitySet, Capability, CapabilitySet, SetCapability, Side};
+use ugas_doc::{AbilitySet, Capability, CapabilitySet, STAT_PREFIX, SetCapability, Side};
 
 /// The longest interval.
 const LONGEST: i64 = i64::MAX / 4;
@@ -353,7 +353,7 @@ impl World {
     }
 
     fn condition(&self, who: u32, text: &str) -> bool {
-        expr::holds(text, &|name| self.look(name, who, None, None))
+        expr::holds(&text.replace(STAT_PREFIX, ""), &|name| self.look(name, who, None, None))
     }
 
     // Steps -----------------------------------------------------------------------------------------------------

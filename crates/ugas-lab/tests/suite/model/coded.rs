@@ -2,6 +2,7 @@
 
 use super::effects::SECOND;
 use super::generate::Documents;
+use super::resources::{FILL, RESOURCE};
 use super::world::World;
 use ugas_core::{CapabilityCall, CapabilityCx, CodedCapability, RulesBuilder, SimTime, Target, Watches};
 
@@ -21,6 +22,8 @@ pub(crate) const QUIT: &str = "Cap_Quit";
 pub(crate) const CLOCK: &str = "Cap_Clock";
 /// Shows a cue at each step that is no tick.
 pub(crate) const SHOW: &str = "Cap_Show";
+/// Watches the resource; changes it each time it is active anew. Exists with resources only.
+pub(crate) const DRAIN: &str = "Cap_Drain";
 /// Announced only.
 pub(crate) const ABSENT: &str = "Cap_Absent";
 
@@ -58,12 +61,16 @@ pub(crate) enum Act {
 /// What a coded capability reads of its owner.
 pub(crate) trait Reads {
     fn health(&self, who: u32) -> f64;
+    fn resource(&self, who: u32) -> f64;
     fn tag(&self, who: u32, tag: &str) -> bool;
 }
 
 impl Reads for World {
     fn health(&self, who: u32) -> f64 {
         self.get(who, "Health").unwrap_or(0.0)
+    }
+    fn resource(&self, who: u32) -> f64 {
+        self.get(who, RESOURCE).unwrap_or(0.0)
     }
     fn tag(&self, who: u32, tag: &str) -> bool {
         self.has_tag(who, tag)
@@ -74,18 +81,22 @@ impl Reads for CapabilityCx<'_> {
     fn health(&self, _: u32) -> f64 {
         self.get(self.rules().attribute("Health").expect("it is loaded")).unwrap_or(0.0)
     }
+    fn resource(&self, _: u32) -> f64 {
+        self.get(self.rules().attribute(RESOURCE).expect("it is loaded")).unwrap_or(0.0)
+    }
     fn tag(&self, _: u32, tag: &str) -> bool {
         self.has(self.rules().tag(tag).expect("it is loaded"))
     }
 }
 
 pub(crate) fn exists(class: &str) -> bool {
-    CODED.contains(&class)
+    CODED.contains(&class) || class == DRAIN
 }
 
 pub(crate) fn begins(class: &str, reads: &impl Reads, who: u32) -> bool {
     match class {
         COUNT => !reads.tag(who, "Mark"),
+        DRAIN => reads.resource(who) > 20.0,
         WATCH => reads.health(who) < 40.0 && !reads.tag(who, "Team.Red"),
         _ => true,
     }
@@ -94,6 +105,7 @@ pub(crate) fn begins(class: &str, reads: &impl Reads, who: u32) -> bool {
 pub(crate) fn ends(class: &str, reads: &impl Reads, who: u32) -> bool {
     match class {
         COUNT => reads.tag(who, "Mark"),
+        DRAIN => reads.resource(who) <= 8.0,
         WATCH => reads.health(who) >= 50.0,
         _ => false,
     }
@@ -108,6 +120,7 @@ pub(crate) fn step(class: &str, memory: &mut Memory, call: Call, reads: &impl Re
     match (class, call) {
         (COUNT, Call::Tick(_)) if *count % 3 == 0 => vec![Act::Apply("GE_CapHit0")],
         (COUNT, Call::End) => vec![Act::Apply("GE_CapHit1")],
+        (DRAIN, Call::Activated | Call::Deactivated) => vec![Act::Apply(FILL)],
         (WATCH, Call::Activated) => vec![Act::Apply("GE_CapBuff0")],
         (WATCH, Call::Deactivated) => vec![Act::Remove("GE_CapBuff0")],
         (LOW, Call::Tick(_)) if reads.health(who) < 40.0 => vec![Act::Block("Capability.Move")],
@@ -159,7 +172,11 @@ impl CodedCapability for Coded {
     }
 
     fn watches(&self) -> Option<Watches> {
-        (self.0 == WATCH).then(|| Watches::new().attribute("Health").tag("Team.Red"))
+        match self.0 {
+            WATCH => Some(Watches::new().attribute("Health").tag("Team.Red")),
+            DRAIN => Some(Watches::new().attribute(RESOURCE)),
+            _ => None,
+        }
     }
 }
 
@@ -189,6 +206,9 @@ pub(crate) fn register(mut builder: RulesBuilder, docs: &Documents) -> RulesBuil
     }
     for name in CODED {
         builder = builder.capability_code(*name, Coded(name));
+    }
+    if !docs.resources.is_empty() {
+        builder = builder.capability_code(DRAIN, Coded(DRAIN));
     }
     builder.announce_capability(ABSENT)
 }

@@ -141,6 +141,7 @@ impl World {
         if ability.is_some_and(|a| a.static_values.iter().any(|s| s == word)) {
             return base.max(0.0);
         }
+        let scale = self.scale(who, on, ability, combat_event.and_then(|b| b.frozen.as_ref()));
         let (mut sum, mut product) = (0.0, 1.0);
         for (rule, stacks) in self.rules(who, on, ability, combat_event) {
             let stacks = if rule.stacks { stacks as f64 } else { 1.0 };
@@ -150,7 +151,7 @@ impl World {
                 ModifyOperation::Multiply => product *= ((m.factor.unwrap_or(1.0) - 1.0) * stacks + 1.0).max(0.0),
             }
         }
-        ((base + sum).max(0.0) * (product * self.scale(who, on))).max(0.0)
+        ((base + sum).max(0.0) * (product * scale)).max(0.0)
     }
 
     fn ruled_time(&self, who: u32, on: &str, seconds: f64, ability: &Ability) -> i64 {

@@ -258,8 +258,13 @@ impl World {
     /// Whether the target has the attributes that the effect modifies.
     pub(crate) fn fits(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
         let nodes: Vec<Node> = def.modifiers.iter().map(|m| (spec.target, m.attribute.clone())).collect();
-        if nodes.iter().any(|n| self.attribute(n).is_none()) {
-            return Err("UnknownAttribute");
+        for node in &nodes {
+            if self.attribute(node).is_none() {
+                return Err("UnknownAttribute");
+            }
+            if self.is_fixed(node) {
+                return Err("Static");
+            }
         }
         let derived = |n: &Node| self.attribute(n).is_some_and(|a| a.derived_from.is_some());
         if def.modifiers.iter().zip(&nodes).any(|(m, n)| derived(n) && !acts_on_current(def, m)) {

@@ -323,7 +323,8 @@ impl World {
             value
         });
         if let Some(default) = doc.default_base_value.filter(|_| lacks.get()) {
-            return Some(default);
+            // A bound without its stat has a base value of its own.
+            return (!self.is_bound(&node.1)).then_some(default);
         }
         Some(v.filter(|v| v.is_finite()).unwrap_or(0.0) + 0.0)
     }

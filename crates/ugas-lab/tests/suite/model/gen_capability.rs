@@ -1,10 +1,12 @@
 //! Random capabilities, capability sets and ops about them.
 
 use super::capability::Source;
-use super::coded::{ABSENT, CODED};
+use super::coded::{ABSENT, CODED, DRAIN};
+use super::drive::WITH_RESOURCES;
 use super::effects::SECOND;
 use super::generate::{Documents, Rng};
 use super::ops::Op;
+use super::resources::FILL;
 use super::world::World;
 use ugas_doc::{
     Attribute, AttributeSet, Capability, CapabilitySet, DurationPolicy, Effect, MagnitudeType, Operation,
@@ -22,13 +24,18 @@ const DATA: &str = "S_Data";
 const DOCUMENTS: usize = 4;
 
 /// The seed of a number in a row of seeds: half of the worlds have capabilities, with each kind of other documents.
+/// Half of the worlds with capabilities, and half of those without, have stats and resources.
 pub(crate) fn seed_of(number: u64) -> u64 {
-    if matches!(number % 8, 1 | 2 | 3 | 5) { number | CAPABLE } else { number }
+    if matches!(number % 8, 1 | 2 | 3 | 5) { capable_seed_of(number) } else { resource_seed_of(number) }
 }
 
-/// The seed of a number in a row of seeds whose worlds all have capabilities.
+/// The seed of a number in a row of seeds whose worlds all have capabilities. Half of them have stats and resources.
 pub(crate) fn capable_seed_of(number: u64) -> u64 {
-    number | CAPABLE
+    resource_seed_of(number) | CAPABLE
+}
+
+fn resource_seed_of(number: u64) -> u64 {
+    if number / 8 % 2 == 1 { number | WITH_RESOURCES } else { number }
 }
 
 /// An op about capabilities.
@@ -74,6 +81,9 @@ pub(crate) fn add(seed: u64, docs: &mut Documents) {
             set.sets = (0..2).filter(|_| rng.percent(60)).map(|n| format!("CS_{n}")).collect();
         }
         set.capabilities = (0..rng.range(1, 4)).map(|_| entry(rng)).collect();
+        if !docs.resources.is_empty() && rng.percent(40) {
+            set.capabilities.push(SetCapability::new(DRAIN));
+        }
         docs.capability_sets.push(set);
     }
     if rng.percent(40) {
@@ -86,7 +96,11 @@ fn document(rng: &mut Rng, name: String, docs: &Documents, near: &[String]) -> C
     if rng.percent(55) {
         new.query = Some(query(rng));
     }
+    let has_resource = !docs.resources.is_empty();
+    let bound = if docs.resources.iter().any(|r| r.max.is_some()) { "MaxR0" } else { "R0" };
     let attribute = |rng: &mut Rng| match rng.below(10) {
+        // Only worlds with a resource draw these numbers: the others stay the same.
+        0..6 if has_resource && rng.percent(70) => (*rng.pick(&["R0", "R0", "R0", "Stat.Size", bound])).to_owned(),
         0..6 => "Health".to_owned(),
         6..8 => "Energy".to_owned(),
         _ => rng.pick(near).clone(),
@@ -118,6 +132,9 @@ fn document(rng: &mut Rng, name: String, docs: &Documents, near: &[String]) -> C
     }
     if rng.percent(45) {
         new.on_tick.push((*rng.pick(&["GE_CapHit0", "GE_CapHit1", "GE_CapFill"])).to_owned());
+    }
+    if has_resource && rng.percent(30) {
+        new.on_tick.push(FILL.to_owned());
     }
     if rng.percent(30) {
         new.block.push((*rng.pick(CAPABILITY_TAGS)).to_owned());

@@ -130,7 +130,8 @@ fn set(rng: &mut Rng, docs: &Documents) -> String {
 fn spawn(rng: &mut Rng, docs: &Documents, world: &World) -> Spawn {
     let mut sets = Vec::new();
     if !docs.resources.is_empty() {
-        sets.extend(rng.percent(75).then(|| resources::STATS.to_owned()));
+        let table = if rng.percent(25) { resources::FIXED } else { resources::STATS };
+        sets.extend(rng.percent(80).then(|| table.to_owned()));
         sets.extend(rng.percent(80).then(|| resources::RESOURCE.to_owned()));
     }
     sets.push(docs.sets[0].name.clone());

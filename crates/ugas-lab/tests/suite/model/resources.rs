@@ -2,12 +2,14 @@
 //! `ModifyResource`.
 
 use super::calc::Frozen;
+use super::effects::has_any;
+use super::eval::Node;
 use super::generate::{Documents, Rng};
 use super::settle::Write;
 use super::world::{Reaction, Refused, Spec, World};
 use ugas_doc::{
-    Combat, CombatKind, CombatRule, DurationPolicy, Effect, Modify, ModifyOperation, OnBoundChange, Resource,
-    STAT_PREFIX, Stat, StatTable,
+    Ability, Combat, CombatKind, CombatRule, DurationPolicy, Effect, Modify, ModifyOperation, OnBoundChange, Resource,
+    STAT_PREFIX, ScaledValue, Scales, Stat, StatTable,
 };
 
 /// A tag of changes of a resource that nothing else has.
@@ -16,9 +18,17 @@ pub(crate) const POTION: &str = "Item.Potion";
 pub(crate) const MODIFY: &str = "GE_ModifyResource";
 /// The resource.
 pub(crate) const RESOURCE: &str = "R0";
-/// The stat table, and the stat that bounds may follow.
+/// The stat table, and one with a part of its stats, in which `Size` is fixed.
 pub(crate) const STATS: &str = "T_Stats";
+pub(crate) const FIXED: &str = "T_Fixed";
+/// The stats that the bounds may follow.
 const SIZE: &str = "Size";
+const FLOOR: &str = "Floor";
+/// The stats that multiply combat values, the second for some abilities.
+const THRIFT: &str = "Thrift";
+const GUARD: &str = "Guard";
+/// A gain of the resource for capabilities.
+pub(crate) const FILL: &str = "GE_CapMana";
 
 /// A gain or loss of the resource.
 #[derive(Clone, Debug)]
@@ -32,10 +42,7 @@ pub(crate) struct Gain {
 
 /// Adds a stat table and a resource, and effects that change them.
 pub(crate) fn add(rng: &mut Rng, docs: &mut Documents) {
-    let scaled = *rng.pick(&["DamageTaken", "ResourceCost", "ResourceDelta"]);
-    let thrift = Stat::new("Stat.Thrift", *rng.pick(&[0.5, 1.5, 2.0])).scales(scaled);
-    let size = Stat::new(format!("{STAT_PREFIX}{SIZE}"), rng.number(20, 90));
-    docs.stats.push(StatTable::new(STATS).with(size).with(thrift));
+    add_tables(rng, docs);
     let mut resource = Resource::new(RESOURCE, rng.number(-5, 60));
     let follows = rng.percent(60);
     if follows || rng.percent(60) {
@@ -46,6 +53,9 @@ pub(crate) fn add(rng: &mut Rng, docs: &mut Documents) {
     }
     if rng.percent(30) {
         resource = resource.min(rng.number(-10, 10));
+    }
+    if rng.percent(30) {
+        resource = resource.min_stat(format!("{STAT_PREFIX}{FLOOR}"));
     }
     if rng.percent(30) {
         resource.on_bound_change = OnBoundChange::Clamp;
@@ -62,9 +72,11 @@ pub(crate) fn add(rng: &mut Rng, docs: &mut Documents) {
     docs.resources.push(resource);
     for e in &mut docs.effects {
         if rng.percent(40) {
-            let targets = [RESOURCE, RESOURCE, SIZE, if has_plain_maximum { "MaxR0" } else { SIZE }];
+            let maximum = if has_plain_maximum { "MaxR0" } else { SIZE };
+            let targets = [RESOURCE, RESOURCE, SIZE, maximum, FLOOR, THRIFT, GUARD];
             let target = *rng.pick(&targets);
             *e = match rng.percent(70) {
+                true if matches!(target, THRIFT | GUARD) => e.clone().add(target, *rng.pick(&[-0.5, 0.5, 1.0])),
                 true => e.clone().add(target, rng.number(-12, 12)),
                 false => e.clone().multiply(target, rng.number(-1, 1)),
             };
@@ -76,6 +88,28 @@ pub(crate) fn add(rng: &mut Rng, docs: &mut Documents) {
             e.combat = Some(Combat { kind: CombatKind::Resource, ..Combat::default() });
         }
     }
+    let combat = rng.percent(50).then(|| Combat { kind: CombatKind::Resource, ..Combat::default() });
+    docs.effects.push(Effect { combat, ..Effect::instant(FILL).add(RESOURCE, rng.number(-6, 6)) });
+}
+
+fn add_tables(rng: &mut Rng, docs: &mut Documents) {
+    let stat = |name: &str, value: f64| Stat::new(format!("{STAT_PREFIX}{name}"), value);
+    let scaled = *rng.pick(&["DamageTaken", "DamageDone", "ResourceCost", "ResourceDelta"]);
+    let thrift = |rng: &mut Rng| stat(THRIFT, *rng.pick(&[0.5, 1.5, 2.0])).scales(scaled);
+    let selected = ["CastLength", "GlobalCooldown", "CooldownLength", "ResourceCost", "ChargeCost", "DamageDone"];
+    let mut value = ScaledValue { on: (*rng.pick(&selected)).to_owned(), ..ScaledValue::default() };
+    if rng.percent(70) {
+        value.abilities = docs.abilities.iter().filter(|_| rng.percent(50)).map(|a| a.name.clone()).collect();
+    } else {
+        value.ability_tags = docs.abilities.iter().flat_map(|a| a.tags.ability_tags.first().cloned()).take(1).collect();
+    }
+    let guard = Stat { scales: Some(Scales::Selected(value)), ..stat(GUARD, *rng.pick(&[0.5, 1.0, 2.0])) };
+    let size = stat(SIZE, rng.number(20, 90));
+    let floor = stat(FLOOR, rng.number(0, 15));
+    let fixed = Stat { modifiable: false, ..stat(SIZE, rng.number(20, 90)) };
+    let other = if rng.percent(70) { thrift(rng) } else { stat(THRIFT, 2.0) };
+    docs.stats.push(StatTable::new(STATS).with(size).with(thrift(rng)).with(guard).with(floor));
+    docs.stats.push(StatTable::new(FIXED).with(fixed).with(other));
 }
 
 fn rule(rng: &mut Rng) -> CombatRule {
@@ -102,8 +136,9 @@ impl World {
     pub(crate) fn with_resources(mut self, docs: &Documents) -> World {
         for table in &docs.stats {
             self.sets.insert(table.name.clone(), table.attribute_set());
-            let scales = table.stats.iter().filter_map(|s| Some((s.attribute_name(), s.scales.as_ref()?.value().on)));
-            self.scales.extend(scales.map(|(name, on)| (name.to_owned(), on)));
+            for stat in &table.stats {
+                self.stats.insert((table.name.clone(), stat.attribute_name().to_owned()), stat.clone());
+            }
         }
         for resource in &docs.resources {
             let mut set = resource.attribute_set();
@@ -118,9 +153,36 @@ impl World {
     }
 
     /// The factors of a controller's stats for a combat value.
-    pub(crate) fn scale(&self, who: u32, on: &str) -> f64 {
-        let own = self.scales.iter().filter(|(_, scaled)| scaled == on);
-        own.filter_map(|(stat, _)| self.get(who, stat)).product()
+    pub(crate) fn scale(&self, who: u32, on: &str, ability: Option<&Ability>, frozen: Option<&Frozen>) -> f64 {
+        let (sets, frozen) = match (self.rows.get(&who), frozen) {
+            (Some(row), _) => (&row.sets, None),
+            // Only a source can be gone.
+            (None, Some(frozen)) => (&frozen.sets, Some(frozen)),
+            (None, None) => return 1.0,
+        };
+        let mut product = 1.0;
+        for ((_, name), stat) in self.stats.iter().filter(|((table, _), _)| sets.contains(table)) {
+            let Some(value) = stat.scales.as_ref().map(Scales::value).filter(|value| value.on == on) else { continue };
+            let named = value.abilities.is_empty() || ability.is_some_and(|a| value.abilities.contains(&a.name));
+            let tagged = value.ability_tags.is_empty()
+                || ability.is_some_and(|a| has_any(&[&a.tags.ability_tags], &value.ability_tags));
+            if named && tagged {
+                let now = frozen.map_or_else(|| self.get(who, name), |f| f.values.get(name).copied());
+                product *= now.expect("it is registered");
+            }
+        }
+        product
+    }
+
+    /// Whether an attribute is a bound of a resource.
+    pub(crate) fn is_bound(&self, name: &str) -> bool {
+        self.resources.values().any(|r| [r.bound_name("Min"), r.bound_name("Max")].iter().any(|bound| bound == name))
+    }
+
+    /// Whether effects may not modify an attribute of a controller.
+    pub(crate) fn is_fixed(&self, (who, name): &Node) -> bool {
+        let stat = |set: &String| self.stats.get(&(set.clone(), name.clone()));
+        self.rows[who].sets.iter().filter_map(stat).any(|stat| !stat.modifiable)
     }
 
     /// The fact that a controller got a resource.

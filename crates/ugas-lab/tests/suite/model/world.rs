@@ -8,7 +8,7 @@ use super::eval::Node;
 use super::notice::QueuedNotice;
 use super::play::{Grant, Play, owned_tags};
 use std::collections::{BTreeMap, VecDeque};
-use ugas_doc::{Ability, AbilitySet, AttributeSet, Calculation, Curve, Effect, Resource};
+use ugas_doc::{Ability, AbilitySet, AttributeSet, Calculation, Curve, Effect, Resource, Stat};
 
 /// No controller.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -240,8 +240,8 @@ pub(crate) struct World {
     pub(crate) calculations: BTreeMap<String, Calculation>,
     pub(crate) classes: super::capability::Classes,
     pub(crate) resources: BTreeMap<String, Resource>,
-    /// Stats and the combat values that they multiply.
-    pub(crate) scales: Vec<(String, String)>,
+    /// Stats by table and attribute.
+    pub(crate) stats: BTreeMap<(String, String), Stat>,
     pub(crate) now: i64,
     pub(crate) rows: BTreeMap<u32, Row>,
     pub(crate) next_id: u32,
