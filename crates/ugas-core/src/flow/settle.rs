@@ -302,7 +302,8 @@ impl Flow<'_> {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
             SlotBound::Open | SlotBound::Value(_) => now,
         };
-        let (old_lo, old_hi) = (was(def.lo, lo), was(def.hi, hi));
+        // A bound of a value that is not negative counts as 0 below 0, before as after.
+        let (old_lo, old_hi) = (was(def.lo, lo).max(def.least), was(def.hi, hi));
         let (old_lo, lo) = if lo.is_finite() { (old_lo, lo) } else { (0.0, 0.0) };
         let (old, new) = (old_hi - old_lo, hi - lo);
         let moved = old_lo != lo || old_hi != hi;

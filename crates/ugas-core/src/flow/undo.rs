@@ -2,7 +2,8 @@
 //! changed by then, and restores them on a refusal.
 //!
 //! Usually only the row of the target is saved. A removal by tag can also cancel abilities, and their cancel lists can
-//! change other rows. The state of the whole sim is saved only if such a list can run and can change another row.
+//! change other rows, and it ends the blocks of the removed effects on other rows. The state of the whole sim is saved
+//! only if such a list can run and can change another row, or if the row blocks capabilities of another row.
 
 use super::settle::Emit;
 use super::{EventCutoff, Flow, Journal, Recheck, RowEvent, State, Via};
@@ -81,6 +82,10 @@ impl Flow<'_> {
     /// Returns what the cancel lists that a removal by tag runs can change.
     fn removal_reach(&self, target: usize, tags: &[TagId]) -> CancelReach {
         let row = self.row(target);
+        // Blocks of the removed effects on other rows end with them.
+        if self.blocks_others(row.id) {
+            return CancelReach::AnyRow;
+        }
         let active = || row.play().activations.iter().filter(|a| a.state == AbilityState::Active);
         if active().next().is_none() {
             return CancelReach::NoEffects;

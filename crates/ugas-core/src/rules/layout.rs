@@ -33,7 +33,7 @@ pub(crate) struct Slot {
     pub(crate) derived: Option<Arc<Expr>>,
     pub(crate) dependents: Box<[u16]>,
     /// The least lower bound: 0 for `NonNegative`, otherwise no limit.
-    least: f64,
+    pub(crate) least: f64,
     pub(crate) aggregation: Aggregation,
     /// The stat of the attribute, if it is one.
     pub(crate) stat: Option<StatSlot>,

@@ -184,9 +184,19 @@ impl Rules {
         })
     }
 
-    /// Iterates over the stats that multiply combat values. Each item is the id of the stat's tag and what it multiplies.
-    pub(crate) fn scales(&self) -> impl Iterator<Item = (AttributeId, &ScaleDef)> {
-        let stats = self.sets.iter().flatten().flat_map(|set| &set.stats);
-        stats.filter_map(|stat| Some((stat.alias, stat.scale.as_ref()?)))
+    /// Returns the stats of a controller that multiply combat values, if only the names of its attributes are known.
+    /// Each item is the id of the stat's tag and what it multiplies. The controller has a table if it has all stats of
+    /// the table. No controller has two tables with a common stat: of such tables, it has the one with the most stats.
+    pub(crate) fn scales_of(&self, has: impl Fn(AttributeId) -> bool) -> Vec<(AttributeId, &ScaleDef)> {
+        let tables = self.sets.iter().flatten().map(|set| &set.stats).filter(|stats| !stats.is_empty());
+        let mut held: Vec<&[StatDef]> = Vec::new();
+        for stats in tables.filter(|stats| stats.iter().all(|stat| has(stat.alias))) {
+            let shares = |other: &&[StatDef]| other.iter().any(|a| stats.iter().any(|b| a.alias == b.alias));
+            if held.iter().filter(|other| shares(other)).all(|other| other.len() < stats.len()) {
+                held.retain(|other| !shares(other));
+                held.push(stats);
+            }
+        }
+        held.into_iter().flatten().filter_map(|stat| Some((stat.alias, stat.scale.as_ref()?))).collect()
     }
 }

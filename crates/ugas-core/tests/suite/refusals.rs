@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, EffectFilter, EffectState, EffectUpdate, Limits, Op, OpId, Refusal, ResimulationStop, RowImage,
-    Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+    BlockSource, ControllerId, EffectFilter, EffectState, EffectUpdate, Limits, Op, OpId, Refusal, ResimulationStop,
+    RowImage, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, Stacking};
 
@@ -214,4 +214,30 @@ fn unsorted_caller_values_are_refused() {
     let mut spec = Spec::new(rules.effect("GE_A").unwrap(), hero);
     spec.extra().set_by_caller = vec![(rules.key("B").unwrap(), 1.0), (rules.key("A").unwrap(), 1.0)];
     assert_eq!(sim.apply(&spec).unwrap_err().kind(), "BadValue");
+}
+
+/// An application removes an effect that blocks capabilities of another controller, and is then refused.
+#[test]
+fn a_refused_application_keeps_the_blocks_of_the_effects_that_it_would_have_removed() {
+    let mark = Effect { effect_tags: vec!["Mark".into()], ..Effect::infinite("GE_Mark").grants("Capability.Move") };
+    let clear = Effect::instant("GE_Clear").add("Health", 1e308);
+    let set = AttributeSet::new("V").with(Attribute::new("Health", 1e308));
+    let rules = Rules::builder()
+        .add(set)
+        .add(mark)
+        .add(Effect { remove_effects_with_tags: vec!["Mark".into()], ..clear })
+        .build()
+        .unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let [one, other] = [(); 2].map(|()| sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()])).unwrap());
+    let key = sim.apply(&Spec::new(rules.effect("GE_Mark").unwrap(), one)).unwrap();
+    let tag = rules.tag("Capability.Move").unwrap();
+    sim.run(Op::Block { who: other, tag, source: BlockSource::Effect(key) }).unwrap();
+    let hashes = [one, other].map(|who| sim.row_hash(who).unwrap());
+    let refused = sim.apply(&Spec::new(rules.effect("GE_Clear").unwrap(), one));
+    assert!(matches!(refused, Err(Refusal::NonFinite { .. })), "{refused:?}");
+    assert_eq!(sim.is_blocked(other, tag), Ok(true));
+    assert_eq!([one, other].map(|who| sim.row_hash(who).unwrap()), hashes);
+    sim.run(Op::Remove { key, stacks: None }).unwrap();
+    assert_eq!(sim.is_blocked(other, tag), Ok(false), "the block ends with its source");
 }

@@ -3,7 +3,7 @@
 use crate::kit::world::World;
 use ugas_core::{
     AbilityGrant, ControllerId, FactKind, Facts, Op, Refusal, Restriction, Role, Rules, RulesBuilder, Sim, SimConfig,
-    SpawnSpec, Spec, Target,
+    SimTime, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{
     Ability, AbilityTask, Attribute, AttributeSet, Bound, Combat, CombatRule, Effect, Modify, ModifyOperation,
@@ -313,4 +313,50 @@ fn expressions_and_bounds_may_name_a_stat_by_its_tag() {
     assert_eq!((w.sim.get(who, mana), w.sim.get(who, power)), (Ok(60.0), Ok(80.0)));
     w.apply("GE_More", who);
     assert_eq!((w.sim.get(who, mana), w.sim.get(who, power)), (Ok(60.0), Ok(110.0)));
+}
+
+/// Damage over time whose source is destroyed. Two tables have the stat, but the source had one of them.
+#[test]
+fn a_stat_in_two_tables_multiplies_the_damage_of_a_destroyed_source_once() {
+    let burn = Effect::lasting("GE_Burn", 10.0).every(1.0).add("Health", -100.0);
+    let damage = |value: f64| Stat::new("Stat.Damage", value).scales("DamageDone");
+    let mut w = World::new(
+        Rules::builder()
+            .add(StatTable::new("Fighter").with(damage(1.5)).with(Stat::new("Stat.Size", 1.0)))
+            .add(StatTable::new("Boss").with(damage(2.0)).with(Stat::new("Stat.Mass", 1.0)))
+            .add(StatTable::new("Pet").with(damage(3.0)))
+            .add(AttributeSet::new("V").with(Attribute::new("Health", 10_000.0)))
+            .add(Effect { combat: Some(Combat::default()), ..burn }),
+    );
+    let rules = w.sim.rules().clone();
+    let health = w.attr("Health");
+    for (table, factor) in [("Fighter", 1.5), ("Boss", 2.0), ("Pet", 3.0)] {
+        let foe = w.sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()])).unwrap();
+        let source = w.sim.spawn(SpawnSpec::default().stats([rules.set(table).unwrap()])).unwrap();
+        w.sim.apply(&Spec::new(w.effect("GE_Burn"), foe).from(source)).unwrap();
+        let lost = |w: &mut World| {
+            let before = w.sim.get(foe, health).unwrap();
+            let now = w.sim.now();
+            w.sim.advance_to(now + SimTime::seconds(1.0));
+            before - w.sim.get(foe, health).unwrap()
+        };
+        assert_eq!(lost(&mut w), 100.0 * factor, "{table}");
+        w.sim.despawn(source).unwrap();
+        assert_eq!(lost(&mut w), 100.0 * factor, "{table}, destroyed");
+    }
+}
+
+// The lower bound counts as 0 before and after its change, so the range does not change.
+#[test]
+fn a_bound_that_moves_below_zero_does_not_rescale_a_value_that_is_not_negative() {
+    let energy = Attribute::new("Energy", 30.0).min("Floor").max(100.0).proportional().non_negative();
+    let mut w = World::new(
+        Rules::builder()
+            .add(AttributeSet::new("V").with(Attribute::new("Floor", -10.0)).with(energy))
+            .add(Effect::instant("GE_Lower").add("Floor", -10.0)),
+    );
+    let set = w.sim.rules().set("V").unwrap();
+    let who = w.sim.spawn(SpawnSpec::sets([set])).unwrap();
+    w.apply("GE_Lower", who);
+    assert_eq!(w.sim.get(who, w.attr("Energy")), Ok(30.0));
 }

@@ -227,6 +227,12 @@ impl Flow<'_> {
         sources
     }
 
+    /// Returns whether a controller or one of its effects blocks capabilities of another controller.
+    pub(crate) fn blocks_others(&self, who: ControllerId) -> bool {
+        let range = (who, ControllerId(0))..=(who, ControllerId::NONE);
+        self.ix.blockers.range(range).any(|&(_, blocked)| blocked != who)
+    }
+
     fn source_ended(&mut self, from: ControllerId, source: BlockSource) {
         let range = (from, ControllerId(0))..=(from, ControllerId::NONE);
         let blocked: Vec<ControllerId> = self.ix.blockers.range(range).map(|&(_, blocked)| blocked).collect();

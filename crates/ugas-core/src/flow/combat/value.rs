@@ -122,7 +122,8 @@ impl View<'_> {
                 scales.for_each(|s| each(attrs[s.slot as usize].current));
             }
             RuleHolder::Frozen(frozen) => {
-                let scales = self.rules.scales().filter(|(_, scale)| is_meant(scale));
+                let scales = self.rules.scales_of(|stat| frozen.value(stat).is_some());
+                let scales = scales.into_iter().filter(|(_, scale)| is_meant(scale));
                 scales.filter_map(|(stat, _)| frozen.value(stat)).for_each(each);
             }
         }

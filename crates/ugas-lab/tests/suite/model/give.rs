@@ -242,7 +242,13 @@ impl World {
                 *self = before;
                 return Err(kind);
             }
-            let key = joined.unwrap_or(key);
+            let is_own = |world: &World| {
+                let row = &world.rows[&who];
+                row.effects.iter().any(|e| e.key == key) || row.queue.iter().any(|q| q.0 == key)
+            };
+            // A removed ability may have applied the instance that it joined.
+            let joined = joined.or_else(|| self.existing(&spec, &self.effects[effect]).map(|e| e.key));
+            let key = joined.filter(|_| !is_own(self)).unwrap_or(key);
             let row = &self.rows[&who];
             if row.effects.iter().any(|e| e.key == key) || row.queue.iter().any(|q| q.0 == key) {
                 given.effects.push(key);
