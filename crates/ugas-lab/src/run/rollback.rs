@@ -1,5 +1,5 @@
 //! The rollback test of a scenario. The test interrupts a run after every verb, at the time of every fact and timeline
-//! entry, and halfway between two such times. At each interruption the sim is saved, advanced and rolled back. In
+//! entry, and halfway between two such times; in a longer form also at every frame. At each interruption the sim is saved, advanced and rolled back. In
 //! addition, each controller is captured, changed and restored, and is serialized, removed and inserted again. After
 //! each of these operations the next verbs and times must give the same facts and hashes as without the operation.
 
@@ -7,12 +7,15 @@ use super::{RunOptions, Runner};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 use ugas_core::{
-    BlockSource, ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Spec, Which,
+    AbilitySetId, BlockSource, ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, SetId, Sim,
+    SimConfig, SimTime, Spec, TagId, Which,
 };
 use ugas_data::ReadError;
 
 /// The number of segments that are run after an interruption.
 const HORIZON: usize = 16;
+/// The same if the run is interrupted at every frame.
+const FRAME_HORIZON: usize = 4;
 /// The limit of listed differences.
 const MOST_LISTED: usize = 20;
 
@@ -66,10 +69,26 @@ impl Scenario {
     /// Interrupts the run of the scenario at many points, rolls back and resimulates, and compares the results with an
     /// uninterrupted run.
     pub fn test_rollback(&self) -> Result<RollbackReport, Vec<ReadError>> {
+        self.test_rollback_at(false, HORIZON)
+    }
+
+    /// The same as [`Scenario::test_rollback`] with an interruption at every frame too.
+    ///
+    /// ```
+    /// let text = "Scenario: Idle\nTimeline: [{At: 1}, {At: 2}]";
+    /// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
+    /// let report = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap().test_rollback_at_every_frame().unwrap();
+    /// assert!(report.differences.is_empty() && report.interruptions > 120);
+    /// ```
+    pub fn test_rollback_at_every_frame(&self) -> Result<RollbackReport, Vec<ReadError>> {
+        self.test_rollback_at(true, FRAME_HORIZON)
+    }
+
+    fn test_rollback_at(&self, every_frame: bool, horizon: usize) -> Result<RollbackReport, Vec<ReadError>> {
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let first = Runner::new(self, options)?;
-        let segments = segments_of(self, first.clone());
-        let mut test = RollbackTest { segments, expected: Vec::new(), report: RollbackReport::default() };
+        let segments = segments_of(self, first.clone(), every_frame);
+        let mut test = RollbackTest { segments, horizon, expected: Vec::new(), report: RollbackReport::default() };
         let mut runner = first.clone();
         runner.all_facts.clear();
         for segment in 0..test.segments.len() {
@@ -86,8 +105,9 @@ impl Scenario {
     }
 }
 
-/// Returns the segments of a run: every verb, and time up to every fact, every timeline entry and halfway between.
-fn segments_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
+/// Returns the segments of a run: every verb, and time up to every fact, every timeline entry and halfway between. With
+/// `every_frame`, also time up to every frame.
+fn segments_of(scenario: &Scenario, mut runner: Runner<'_>, every_frame: bool) -> Vec<RunSegment> {
     runner.play(RunOptions::default(), &mut |_| {});
     let mut times: Vec<SimTime> = runner.all_facts.iter().map(|f| f.at).collect();
     times.extend(scenario.timeline.iter().map(|m| m.at));
@@ -95,6 +115,10 @@ fn segments_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
     times.dedup();
     let halves: Vec<SimTime> = times.windows(2).map(|w| SimTime((w[0].0 + w[1].0) / 2)).collect();
     times.extend(halves);
+    if every_frame {
+        let (frame, end) = (SimConfig::default().frame, scenario.timeline.last().map_or(SimTime::ZERO, |m| m.at));
+        times.extend((0..=end.0 / frame.0).map(|n| SimTime(n * frame.0)));
+    }
     times.sort();
     times.dedup();
     let mut segments = Vec::new();
@@ -111,6 +135,8 @@ fn segments_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
 
 struct RollbackTest {
     segments: Vec<RunSegment>,
+    /// The number of segments that are run after an interruption.
+    horizon: usize,
     expected: Vec<SegmentOutcome>,
     report: RollbackReport,
 }
@@ -152,7 +178,7 @@ impl RollbackTest {
                 }
             }
         }
-        for k in 1..=HORIZON.min(self.segments.len() - at) {
+        for k in 1..=self.horizon.min(self.segments.len() - at) {
             self.roll_back(runner, at, k);
         }
         for &who in &who {
@@ -199,8 +225,9 @@ impl RollbackTest {
         // controllers, which are restored from images of their own. State that is only derived from the controller must
         // be as before without such a restore.
         let acts = |f: &&Fact| matches!(f.kind, FactKind::EffectApplied { .. } | FactKind::AbilityEnded { .. });
-        let others: BTreeSet<ControllerId> =
-            facts.list.iter().filter(acts).map(|f| f.who).filter(|&id| id != who).collect();
+        // Its blocks on other controllers end with their source, without a fact.
+        let changed = facts.list.iter().filter(acts).map(|f| f.who).chain(blocked_by(&one.sim, who));
+        let others: BTreeSet<ControllerId> = changed.filter(|&id| id != who).collect();
         for &id in &others {
             let captured = one.sim.capture(id, &mut image);
             if captured.is_err() || other.sim.restore(id, &image).is_err() {
@@ -215,7 +242,7 @@ impl RollbackTest {
     /// Serializes one controller, removes it and inserts it again.
     fn reinsert(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
         // Blocks end with their source, so the blocked controllers differ when their source leaves and returns.
-        if blocks_others(&runner.sim, who) {
+        if !blocked_by(&runner.sim, who).is_empty() {
             return;
         }
         let (one, mut other) = (runner.clone(), runner.clone());
@@ -250,7 +277,7 @@ impl RollbackTest {
         }
         one.sim.take_facts(&mut Default::default());
         other.sim.take_facts(&mut Default::default());
-        for segment in at..self.segments.len().min(at + HORIZON) {
+        for segment in at..self.segments.len().min(at + self.horizon) {
             let (a, b) = (self.run(&mut one, segment), self.run(&mut other, segment));
             let same = about(&a.facts, who) == about(&b.facts, who);
             if !same || one.sim.row_hash(who) != other.sim.row_hash(who) || a.failures != b.failures {
@@ -258,24 +285,24 @@ impl RollbackTest {
             }
         }
         if one.sim.hash() != other.sim.hash() {
-            self.differs(&other, at, HORIZON, what);
+            self.differs(&other, at, self.horizon, what);
         }
     }
 }
 
-/// Returns whether a controller or one of its effects blocks capabilities of another controller.
-fn blocks_others(sim: &Sim, who: ControllerId) -> bool {
+/// Returns the other controllers whose capabilities a controller or one of its effects blocks.
+fn blocked_by(sim: &Sim, who: ControllerId) -> Vec<ControllerId> {
     let is_own = |source: BlockSource| match source {
         BlockSource::Controller(source) => source == who,
         BlockSource::Effect(key) => key.target == who,
         BlockSource::Host(_) | BlockSource::Capability { .. } => false,
     };
-    let blocks = |id: ControllerId| sim.blocks(id).unwrap_or_default();
-    sim.controllers().filter(|&id| id != who).any(|id| blocks(id).into_iter().any(|(_, source)| is_own(source)))
+    let is_blocked = |id: &ControllerId| sim.blocks(*id).unwrap_or_default().into_iter().any(|(_, s)| is_own(s));
+    sim.controllers().filter(|&id| id != who).filter(is_blocked).collect()
 }
 
-/// Changes one controller: applies every effect of the rules and ends all its abilities. The operations have ids of a
-/// client, so the sim's own count does not change.
+/// Changes one controller: applies every effect of the rules, ends all its abilities, and changes its capabilities,
+/// resources and sets. The operations have ids of a client, so the sim's own count does not change.
 fn change_controller(sim: &mut Sim, who: ControllerId) {
     let rules = sim.rules().clone();
     for (n, (effect, _)) in rules.effect_list().enumerate() {
@@ -287,6 +314,35 @@ fn change_controller(sim: &mut Sim, who: ControllerId) {
         let op = if n % 2 == 0 { Op::Cancel { who, which } } else { Op::Revoke { who, which } };
         let _ = sim.run_as(OpId::new(9, 1, n as u16), &op);
     }
+    for (n, op) in capability_ops(sim, who).into_iter().enumerate() {
+        let _ = sim.run_as(OpId::new(10, 1, n as u16), &op);
+    }
+}
+
+/// Returns operations that block, switch and slow every capability of a controller, change its resources, revoke its
+/// sets and add all sets.
+fn capability_ops(sim: &Sim, who: ControllerId) -> Vec<Op> {
+    let rules = sim.rules();
+    let mut ops = Vec::new();
+    let source = BlockSource::host("Rollback");
+    let tags = (0..).map(TagId).take_while(|&tag| rules.tag_name(tag).is_some());
+    ops.extend(tags.map(|tag| Op::Block { who, tag, source }));
+    for (n, view) in sim.capabilities(who).unwrap_or_default().into_iter().enumerate() {
+        let (capability, interval) = (view.class, Some(SimTime::millis(70)));
+        ops.push(Op::SetTick { who, capability, ticks: Some(!view.ticks), interval });
+        ops.extend((n % 2 == 0).then_some(Op::Enable { who, capability, on: !view.enabled }));
+    }
+    for attribute in sim.resources(who).unwrap_or_default() {
+        ops.push(Op::ModifyResource { who, attribute, by: -3.0, source: None, tags: Vec::new(), plain: true });
+        ops.push(Op::ModifyResource { who, attribute, by: 1.0, source: Some(who), tags: Vec::new(), plain: false });
+    }
+    ops.extend(sim.ability_sets(who).unwrap_or_default().into_iter().map(|(_, handle)| Op::RevokeSet { who, handle }));
+    ops.extend(sim.sets(who).unwrap_or_default().into_iter().map(|set| Op::RemoveSet { who, set, force: true }));
+    let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
+    ops.extend(sets.map(|set| Op::AddSet { who, set }));
+    let ability_sets = (0..).map(AbilitySetId).take_while(|&set| rules.ability_set_name(set).is_some());
+    ops.extend(ability_sets.map(|set| Op::GrantSet { who, set }));
+    ops
 }
 
 /// Returns facts without the positions of their details, which depend on when facts are taken.
@@ -346,8 +402,9 @@ Timeline:
         let scenario = scenario();
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let mut runner = Runner::new(&scenario, options).unwrap();
-        let segments = segments_of(&scenario, runner.clone());
-        let mut test = RollbackTest { segments, expected: Vec::new(), report: RollbackReport::default() };
+        let segments = segments_of(&scenario, runner.clone(), false);
+        let (horizon, report) = (HORIZON, RollbackReport::default());
+        let mut test = RollbackTest { segments, horizon, expected: Vec::new(), report };
         runner.all_facts.clear();
         for segment in 0..4 {
             test.run(&mut runner, segment);

@@ -24,3 +24,22 @@ fn every_scenario_of_the_repository_continues_equally_after_any_rollback() {
         "{interruptions} interruptions, {others} others restored, {waiting} kinds of waiting tasks"
     );
 }
+
+/// The scenarios about stats, resources and capabilities, interrupted at every frame too.
+#[test]
+fn every_scenario_of_capabilities_and_resources_continues_equally_after_a_rollback_at_every_frame() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let (mut scenarios, mut interruptions, mut moves) = (0, 0, 0);
+    for part in ["capabilities", "resources", "stats", "cookbook/mana.yaml", "cookbook/turret.yaml", "packs/mmo.yaml"] {
+        for file in files_at(folder.join(part)).unwrap() {
+            for scenario in load_file(&file).unwrap().iter().filter(|s| s.network.is_none()) {
+                let report = scenario.test_rollback_at_every_frame().unwrap();
+                assert!(report.differences.is_empty(), "{}: {:#?}", file.display(), report.differences);
+                (scenarios, interruptions) = (scenarios + 1, interruptions + report.interruptions);
+                moves += report.moves;
+            }
+        }
+    }
+    println!("{scenarios} scenarios, {interruptions} interruptions, {moves} moves");
+    assert!(scenarios > 30 && interruptions > 10_000 && moves > 10_000, "{scenarios} {interruptions} {moves}");
+}
