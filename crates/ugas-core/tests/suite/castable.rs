@@ -4,8 +4,8 @@ use crate::kit::Rng;
 use crate::kit::world::World;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Castable, ControllerId, EffectFilter, EffectKey, GrantId, Op, ResourceSpec, Rules, Sim, SimTime,
-    SpawnSpec, Spec, Target, Which,
+    AbilityGrant, Castable, ControllerId, EffectFilter, EffectKey, FactKind, Facts, GrantId, Op, ResourceSpec,
+    ResourceStep, Rules, Sim, SimTime, SpawnSpec, Spec, Target, Which,
 };
 use ugas_doc::{
     Ability, Attribute, AttributeSet, Charges, CombatRule, Effect, Modify, ModifyOperation, Resource, Stat, StatTable,
@@ -157,16 +157,26 @@ fn the_castable_status_equals_a_fresh_evaluation_after_every_event_of_random_fig
     let soak = number("UGAS_SOAK") == Some(1);
     let (from, seeds) = match soak {
         true => (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(10_000)),
-        false => (0, 200),
+        false => (0, 10_000),
     };
     let (mut refused, mut allowed) = (0u64, 0u64);
+    let (mut removals, mut moved_bounds) = (0u64, 0u64);
     for seed in from..from + seeds {
         let mut n = Rng(seed + 1);
         let mut w = World::on(rules.clone(), seed);
-        let touch = w.effect("GE_Touch");
+        let (touch, bound) = (w.effect("GE_Touch"), w.attr("MaxMana"));
         let mut fighters: Vec<Fighter> = (0..2).map(|_| spawn(&mut w, &mut n)).collect();
         for at in 0..EVENTS {
             event(&mut w, &mut n, &mut fighters);
+            let mut facts = Facts::default();
+            w.sim.take_facts(&mut facts);
+            for fact in &facts.list {
+                match fact.kind {
+                    FactKind::Resource { step: ResourceStep::Removed, .. } => removals += 1,
+                    FactKind::AttributeChanged { attribute, .. } if attribute == bound => moved_bounds += 1,
+                    _ => {}
+                }
+            }
             for Fighter { who, grants, .. } in &fighters {
                 for (name, &grant) in ABILITIES.iter().zip(grants) {
                     let (cached, anew) = (w.sim.castable(*who, grant).unwrap(), fresh(&w.sim, touch, *who, grant));
@@ -181,6 +191,8 @@ fn the_castable_status_equals_a_fresh_evaluation_after_every_event_of_random_fig
         }
     }
     assert!(refused > seeds * 20 && allowed > seeds * 20, "{refused} refused, {allowed} allowed");
+    println!("{removals} resources removed, {moved_bounds} bounds moved");
+    assert!(removals > seeds / 2 && moved_bounds > seeds / 2, "{removals} removed, {moved_bounds} bounds moved");
     if soak {
         let to = from + seeds;
         println!(
