@@ -3,6 +3,7 @@
 //! runs all measurements. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
+mod capability;
 mod check;
 mod clock;
 mod count;
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
     let result = match arguments.split_first() {
         Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),
         Some((word, rest)) if word == idle::CHILD_WORD => idle::child(rest).map(|()| true),
+        Some((word, rest)) if word == capability::CHILD_WORD => capability::child(rest).map(|()| true),
         Some((word, rest)) if word == net::still::CHILD_WORD => net::still::child(rest).map(|()| true),
         _ => Options::parse(arguments.into_iter()).and_then(|options| bench(&runners, &options)),
     };

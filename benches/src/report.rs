@@ -4,7 +4,7 @@ use crate::plan::{Plan, STEPS};
 use crate::runner::Runner;
 use crate::table::{Table, figure, maybe};
 use crate::workload::{Run, Workload};
-use crate::{count, expression, idle, net};
+use crate::{capability, count, expression, idle, net};
 
 /// The number of controllers in the main measurements.
 pub(crate) const MANY: usize = 10_000;
@@ -17,6 +17,14 @@ const BYTES_LIMIT: f64 = 1_600.0;
 
 /// The maximum cost of a step without due work if abilities wait, as a multiple of the cost without abilities.
 const IDLE_LIMIT: f64 = 1.02;
+
+/// The maximum cost of a frame with ten capabilities per actor, two of which tick, as a multiple of a plain loop.
+const PLAIN_LIMIT: f64 = 3.0;
+/// The maximum cost of a frame with ten capabilities per actor, two of which tick, as a multiple of the cost with only
+/// these two.
+const ASLEEP_LIMIT: f64 = 1.15;
+/// The minimum and maximum cost of a frame with four capabilities that tick, as multiples of the cost with two.
+const TICKING_LIMITS: (f64, f64) = (1.6, 2.1);
 
 /// The plans all tables share.
 pub(crate) struct Plans {
@@ -144,6 +152,43 @@ impl Gates {
         self.passed &= holds;
         self.table.row(vec![gate, found, if holds { "pass" } else { "FAIL" }.to_owned()]);
     }
+
+    /// Checks what capabilities cost. The child processes also check how many capabilities a step visits: none of those
+    /// that sleep or never tick.
+    fn judge_capabilities(&mut self) {
+        let (found, holds) = match capability::allocations(FEW as u32) {
+            Ok((found, steps)) => (format!("{found} in {steps} steps"), found == 0),
+            Err(reason) => (reason, false),
+        };
+        let actors = format!("{FEW} actors with 10 capabilities, 2 ticking");
+        self.judge(format!("ugas: no allocation in a steady frame, {actors}"), found, holds);
+        let titles = [
+            format!(
+                "ugas: idle step, {FEW} actors with 5 capabilities that sleep or never tick, 0 visited, within 2 %"
+            ),
+            format!("ugas: frame, {actors}, at most {PLAIN_LIMIT} times a plain loop"),
+            format!("ugas: frame, {actors}, at most {ASLEEP_LIMIT} times the frame with only these 2"),
+            format!("ugas: frame, 4 of 10 ticking, {} to {} times 2 of 10", TICKING_LIMITS.0, TICKING_LIMITS.1),
+        ];
+        let counted = match capability::instructions(FEW) {
+            Ok(counted) => counted,
+            Err(reason) => {
+                let holds = reason == count::NO_VALGRIND;
+                return titles.into_iter().for_each(|title| self.judge(title, format!("not counted: {reason}"), holds));
+            }
+        };
+        let two = counted.two_of_ten;
+        let compared = [
+            (counted.sleeping, counted.bare, 0.0, IDLE_LIMIT),
+            (two, counted.plain, 0.0, PLAIN_LIMIT),
+            (two, counted.two_of_two, 0.0, ASLEEP_LIMIT),
+            (counted.four_of_ten, two, TICKING_LIMITS.0, TICKING_LIMITS.1),
+        ];
+        for (title, (found, base, least, most)) in titles.into_iter().zip(compared) {
+            let holds = (least * base..=most * base).contains(&found);
+            self.judge(title, format!("{} against {}", figure(found), figure(base)), holds);
+        }
+    }
 }
 
 /// Checks the gates of all implementations.
@@ -186,6 +231,7 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
     };
     let gate = format!("ugas: idle step, {FEW} controllers with 4 abilities and 3 sleeping tasks, within 2 %");
     gates.judge(gate, found, holds);
+    gates.judge_capabilities();
     let (found, holds) = match net::still::instructions(FEW) {
         Ok((none, many)) => (format!("{} against {}", figure(many), figure(none)), many <= none * IDLE_LIMIT),
         Err(reason) => (format!("not counted: {reason}"), reason == count::NO_VALGRIND),

@@ -44,6 +44,9 @@ pub struct Progress {
     pub reached: SimTime,
     /// The number of due entries that were processed, such as periodic executions and expiries.
     pub due: u64,
+    /// The number of capabilities that the frames of this call evaluated. Capabilities that sleep, do not tick or are
+    /// disabled are not among them.
+    pub capabilities: u64,
     /// Whether the requested time was reached.
     pub finished: bool,
 }
@@ -343,12 +346,12 @@ impl Sim {
     /// Advances the clock like [`Sim::advance_to`]. Tasks send their spatial queries to `host`.
     pub fn advance_with(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
-            return Progress { reached: self.state.now, due: 0, finished: false };
+            return Progress { reached: self.state.now, due: 0, capabilities: 0, finished: false };
         }
         // An idle step costs only this check.
         if !self.index.agenda.has_due(time) {
             self.state.now = time;
-            return Progress { reached: time, due: 0, finished: true };
+            return Progress { reached: time, due: 0, capabilities: 0, finished: true };
         }
         let mut flow = self.flow();
         flow.host = Some(host);
@@ -356,7 +359,7 @@ impl Sim {
         if finished {
             self.state.now = time;
         }
-        Progress { reached: self.state.now, due, finished }
+        Progress { reached: self.state.now, due, capabilities: self.scratch.visited, finished }
     }
 
     // One controller --------------------------------------------------------------------------------------------

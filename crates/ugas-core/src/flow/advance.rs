@@ -34,7 +34,7 @@ impl Flow<'_> {
 
     /// Runs everything due up to `until`. Returns how many items ran, and whether all due items ran.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
-        self.sc.advanced_from = self.st.now;
+        (self.sc.advanced_from, self.sc.visited) = (self.st.now, 0);
         let mut done = 0;
         let mut prefetched = 0;
         while let Some(entry) = self.ix.agenda.pop(until) {

@@ -198,6 +198,8 @@ pub(crate) struct Scratch {
     pub(crate) capability_state: Vec<u8>,
     /// The time at which the current advance began. The frame of this time has passed.
     pub(crate) advanced_from: SimTime,
+    /// The number of capabilities that the current advance evaluated.
+    pub(crate) visited: u64,
     /// The sets that capabilities of the current pass remove.
     pub(crate) leaving: Vec<u64>,
 }

@@ -71,6 +71,15 @@ impl CapabilityRecord {
         EntryPlace { set: self.set, index: self.index }
     }
 
+    /// Returns whether frames evaluate the capability: it waits for its setup, or it is set up, enabled and ticks.
+    pub(crate) fn is_evaluated(&self) -> bool {
+        match self.stage {
+            Stage::Elsewhere => false,
+            Stage::Waiting => true,
+            Stage::Inactive | Stage::Active => self.enabled && self.ticks,
+        }
+    }
+
     /// Returns the source of the blocks that the capability requests.
     pub(crate) fn block_source(&self) -> BlockSource {
         BlockSource::Capability { handle: self.handle, position: self.position }

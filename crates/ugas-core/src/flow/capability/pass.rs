@@ -60,7 +60,11 @@ impl Flow<'_> {
         while let Some(record) = self.record_after(who, last).filter(|record| record.handle < end) {
             let key = record.key();
             last = Some(key);
+            if !record.is_evaluated() {
+                continue;
+            }
             if is_awake || !self.sleeps(record) || self.ix.woken.contains(&who) {
+                self.sc.visited += 1;
                 self.begin_work(who);
                 self.evaluate_capability(who, key);
                 self.frame_done(who);
@@ -93,13 +97,8 @@ impl Flow<'_> {
     fn evaluate_capability(&mut self, who: ControllerId, key: RecordKey) {
         let Some(slot) = self.st.controllers.slot(who) else { return };
         let Some(record) = self.record(who, key) else { return };
-        match record.stage {
-            Stage::Elsewhere => return,
-            Stage::Waiting => return self.set_up(who, key),
-            Stage::Inactive | Stage::Active => {}
-        }
-        if !record.enabled || !record.ticks {
-            return;
+        if record.stage == Stage::Waiting {
+            return self.set_up(who, key);
         }
         let is_active = record.stage == Stage::Active;
         if self.view().blocker_of(slot, record).is_some() {
@@ -143,11 +142,8 @@ impl Flow<'_> {
     /// Returns whether a capability need not be asked until something that it reads changes: asked in every frame, it
     /// would do nothing.
     fn sleeps(&self, record: &CapabilityRecord) -> bool {
-        if record.stage == Stage::Elsewhere || record.stage.is_set_up() && !(record.enabled && record.ticks) {
-            return true;
-        }
-        if record.interval > SimTime::ZERO {
-            return false;
+        if !record.is_evaluated() || record.interval > SimTime::ZERO {
+            return !record.is_evaluated();
         }
         match self.rules.capability_code(record.class) {
             Some(code) => code.watch.is_some(),
