@@ -24,7 +24,7 @@ const PLAIN_LIMIT: f64 = 3.0;
 /// these two.
 const ASLEEP_LIMIT: f64 = 1.15;
 /// The minimum and maximum cost of a frame with four capabilities that tick, as multiples of the cost with two.
-const TICKING_LIMITS: (f64, f64) = (1.6, 2.1);
+const TICKING_LIMITS: (f64, f64) = (1.5, 2.1);
 
 /// The plans all tables share.
 pub(crate) struct Plans {

@@ -61,7 +61,7 @@ pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, Ro
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
 pub(crate) use replay::{Replay, ReplayRow, Stop};
-pub(crate) use roll::{Drawn, RollSource, Streams};
+pub(crate) use roll::{Drawn, RollSource, RollStream, Streams};
 pub(crate) use side::Locality;
 pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act, path_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
@@ -200,6 +200,10 @@ pub(crate) struct Scratch {
     pub(crate) advanced_from: SimTime,
     /// The number of capabilities that the current advance evaluated.
     pub(crate) visited: u64,
+    /// Rows with frame work that the current frame visits next.
+    pub(crate) frame_rows: Vec<ControllerId>,
+    /// Whether a row got frame work since `frame_rows` was filled.
+    pub(crate) frames_grew: bool,
     /// The sets that capabilities of the current pass remove.
     pub(crate) leaving: Vec<u64>,
 }

@@ -7,7 +7,7 @@ use super::document::{Phase, RulesDocument, rules_document};
 use super::error::{LoadError, LoadIssue, Severity};
 use super::hook::{AbilityHookCx, ActivationHook, HookReads};
 use super::{INITIAL_TAGS_NAME, NameTable, Rules};
-use crate::{HookId, NameKind};
+use crate::{CapabilityId, HookId, NameKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -103,8 +103,9 @@ impl RulesBuilder {
         self.tasks.extend(tasks.map(|(name, code)| (name.to_owned(), code.clone())));
         let codes = rules.ability_code.iter().filter_map(|(id, code)| Some((rules.ability_name(*id)?, &code.0)));
         self.codes.extend(codes.map(|(name, code)| (name.to_owned(), code.clone())));
-        let capabilities = rules.capability_code.iter();
-        let capabilities = capabilities.filter_map(|(id, code)| Some((rules.capability_name(*id)?, &code.code)));
+        let capabilities = (0..).map(CapabilityId).zip(&rules.capability_code);
+        let capabilities =
+            capabilities.filter_map(|(id, code)| Some((rules.capability_name(id)?, &code.as_ref()?.code)));
         self.capabilities.extend(capabilities.map(|(name, code)| (name.to_owned(), Some(code.clone()))));
         self.keeps_code = true;
         self.after(rules)

@@ -287,8 +287,8 @@ pub(crate) enum Question {
 pub(crate) trait ErasedCapability: Send + Sync {
     /// Asks the capability; `None` if its state cannot be decoded.
     fn ask(&self, state: &[u8], question: Question, cx: &CapabilityCx<'_>) -> Option<bool>;
-    /// Runs a step; `None` if the state cannot be encoded or decoded.
-    fn step(&self, state: &mut Vec<u8>, call: CapabilityCall, cx: &mut CapabilityCx<'_>) -> Option<()>;
+    /// Runs a step and appends the new state to `next`; `None` if a state cannot be encoded or decoded.
+    fn step(&self, state: &[u8], next: &mut Vec<u8>, call: CapabilityCall, cx: &mut CapabilityCx<'_>) -> Option<()>;
     fn watches(&self) -> Option<Watches>;
 }
 
@@ -309,12 +309,11 @@ impl<T: CodedCapability> ErasedCapability for T {
         })
     }
 
-    fn step(&self, bytes: &mut Vec<u8>, call: CapabilityCall, cx: &mut CapabilityCx<'_>) -> Option<()> {
-        let mut state = decode::<T::State>(bytes)?;
+    fn step(&self, state: &[u8], next: &mut Vec<u8>, call: CapabilityCall, cx: &mut CapabilityCx<'_>) -> Option<()> {
+        let mut state = decode::<T::State>(state)?;
         CodedCapability::step(self, &mut state, call, cx);
-        bytes.clear();
-        state.write(bytes);
-        (bytes.len() <= CAPABILITY_STATE).then_some(())
+        state.write(next);
+        (next.len() <= CAPABILITY_STATE).then_some(())
     }
 
     fn watches(&self) -> Option<Watches> {
@@ -349,14 +348,16 @@ impl Compiler<'_> {
             let tags = self.tag_list(&w.tags).into_vec();
             CapabilityWatch::new(&self.rules, tags, attributes)
         });
-        self.rules.to_mut().capability_code.insert(id, CapabilityCode { code, watch });
+        let (all, place) = (&mut self.rules.to_mut().capability_code, id.0 as usize);
+        all.resize_with(all.len().max(place + 1), || None);
+        all[place] = Some(CapabilityCode { code, watch });
     }
 }
 
 impl Rules {
     #[inline]
     pub(crate) fn capability_code(&self, class: CapabilityId) -> Option<&CapabilityCode> {
-        if self.capability_code.is_empty() { None } else { self.capability_code.get(&class) }
+        self.capability_code.get(class.0 as usize)?.as_ref()
     }
 }
 

@@ -99,8 +99,8 @@ pub(crate) use template::Template;
 pub(crate) use timeline::{AnswerDef, TimelineDef};
 
 use crate::{
-    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, CapabilityId, EffectId, GroupId, Hit, InputId, NameKind,
-    ParamId, Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
+    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, EffectId, GroupId, Hit, InputId, NameKind, ParamId,
+    Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -154,7 +154,8 @@ pub struct Rules {
     pub(crate) templates: Table<Arc<Template>>,
     pub(crate) capabilities: Table<Arc<CapabilityDef>>,
     /// Code of capabilities.
-    pub(crate) capability_code: BTreeMap<CapabilityId, CapabilityCode>,
+    /// By class.
+    pub(crate) capability_code: Vec<Option<CapabilityCode>>,
     /// Changes that patches made to attributes, for display.
     pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
@@ -198,7 +199,7 @@ impl Rules {
             input_names: Interner::EMPTY,
             templates: Table::default(),
             capabilities: Table::default(),
-            capability_code: BTreeMap::new(),
+            capability_code: Vec::new(),
             attribute_patches: BTreeMap::new(),
             warnings: Vec::new(),
             prints: BTreeMap::new(),

@@ -130,18 +130,29 @@ impl Capabilities {
         self.records.is_empty() && self.blocks.is_empty() && self.presets.is_empty()
     }
 
+    #[inline]
     pub(crate) fn find(&self, key: RecordKey) -> Option<&CapabilityRecord> {
-        self.records.binary_search_by_key(&key, CapabilityRecord::key).ok().map(|at| &self.records[at])
+        self.place_of(key).and_then(|at| self.records.get(at))
     }
 
+    #[inline]
     pub(crate) fn find_mut(&mut self, key: RecordKey) -> Option<&mut CapabilityRecord> {
-        self.records.binary_search_by_key(&key, CapabilityRecord::key).ok().map(|at| &mut self.records[at])
+        self.place_of(key).and_then(|at| self.records.get_mut(at))
     }
 
-    /// Returns the first record after a key.
-    pub(crate) fn after(&self, key: Option<RecordKey>) -> Option<&CapabilityRecord> {
-        let at = key.map_or(0, |key| self.records.partition_point(|r| r.key() <= key));
-        self.records.get(at)
+    /// Returns the index of a record. In the first grant, the position of a record is its index.
+    #[inline]
+    fn place_of(&self, key: RecordKey) -> Option<usize> {
+        let first = key.position as usize;
+        match self.records.get(first) {
+            Some(record) if record.key() == key => Some(first),
+            Some(_) | None => self.records.binary_search_by_key(&key, CapabilityRecord::key).ok(),
+        }
+    }
+
+    /// Returns the index of the first record after a key.
+    pub(crate) fn index_after(&self, key: RecordKey) -> usize {
+        self.records.partition_point(|record| record.key() <= key)
     }
 
     /// Feeds everything that is state into a hash. With `is_redacted`, the hash leaves out what the owning client does

@@ -2,11 +2,12 @@
 //! controller are asked in order.
 
 use super::life::LifeEvent;
-use crate::flow::{Flow, RollSource, RowEvent, server_op};
+use crate::flow::{Flow, RollSource, RollStream, RowEvent, server_op};
 use crate::rng::fold;
 use crate::rules::{CapabilityCall, CapabilityWatch, Question};
 use crate::state::{CapabilityRecord, Due, RecordKey, Stage};
 use crate::{Cause, ControllerId, OpId, Rate, SimTime, TagId};
+use std::ops::Bound;
 
 /// The order of frame work within one frame: ticking tasks, then the capabilities of each controller, then the held
 /// inputs of each controller. Other work of the same time runs before the frame, and ops run after it.
@@ -21,6 +22,27 @@ pub(crate) enum FrameTurn {
     After,
 }
 
+/// How many rows a frame reads from the index at once.
+const ROWS_AHEAD: usize = 64;
+
+/// The row whose capabilities are evaluated.
+pub(super) struct RowWork {
+    pub(super) who: ControllerId,
+    pub(super) slot: usize,
+    /// The time of the row's clock.
+    pub(super) now: SimTime,
+    /// The random stream of the capabilities that clients predict.
+    pub(super) stream: RollStream,
+}
+
+/// What an evaluation of a capability did.
+pub(super) enum Evaluated {
+    /// Nothing, or it changed only its own state. `sleeps` is whether the next frame need not evaluate it again.
+    Quietly { sleeps: bool },
+    /// It may have changed anything else.
+    WithChanges,
+}
+
 /// Returns the op id of the capabilities of a controller in a frame. The id is derived from controller and time, so
 /// that client and server assign the same id.
 fn capability_op(who: ControllerId, at: SimTime) -> OpId {
@@ -31,105 +53,142 @@ impl Flow<'_> {
     /// Runs the capabilities of all rows with frame work, by controller.
     pub(crate) fn capability_frame(&mut self) {
         let woken = std::mem::take(&mut self.ix.woken);
+        let mut rows = std::mem::take(&mut self.sc.frame_rows);
         let mut last = None;
         loop {
-            let from = last.map_or(std::ops::Bound::Unbounded, std::ops::Bound::Excluded);
-            let next = self.ix.frames.range((from, std::ops::Bound::Unbounded)).next().copied();
-            let Some(who) = next else { break };
-            last = Some(who);
-            if self.ix.capable.contains(&who) {
+            let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+            rows.clear();
+            rows.extend(self.ix.frames.range((from, Bound::Unbounded)).take(ROWS_AHEAD));
+            self.sc.frames_grew = false;
+            if rows.is_empty() {
+                break;
+            }
+            for &who in &rows {
+                last = Some(who);
                 self.turn = FrameTurn::Capabilities(who);
                 // A controller that ran earlier in this frame may have woken the row.
                 let is_awake = woken.contains(&who) | self.ix.woken.remove(&who);
                 self.capability_pass(who, is_awake);
+                if self.sc.frames_grew {
+                    break;
+                }
             }
         }
+        self.sc.frame_rows = rows;
     }
 
     /// Runs the capabilities of one row in order. A row that was not woken skips the capabilities that sleep. If a
     /// capability wakes the row during the pass, the later ones are asked in this pass, and all in the next frame.
     pub(crate) fn capability_pass(&mut self, who: ControllerId, is_awake: bool) {
-        let Some(row) = self.st.controllers.get(who) else { return };
-        if !row.clock.active() || row.clock.rate() == Rate(0) {
+        let Some(slot) = self.st.controllers.slot(who) else { return };
+        let row = self.row(slot);
+        if row.play().capabilities().records.is_empty() || !row.clock.active() || row.clock.rate() == Rate(0) {
             return;
         }
         // Capabilities that are added during the pass are asked from the next frame on.
-        let end = row.next_seq;
-        let mut last = None;
+        let (end, op) = (row.next_seq, capability_op(who, self.st.now));
+        let (mut at, mut has_work, mut is_quiet) = (0, false, true);
         self.sc.leaving.clear();
-        while let Some(record) = self.record_after(who, last).filter(|record| record.handle < end) {
-            let key = record.key();
-            last = Some(key);
-            if !record.is_evaluated() {
-                continue;
-            }
-            if is_awake || !self.sleeps(record) || self.ix.woken.contains(&who) {
-                self.sc.visited += 1;
-                self.begin_work(who);
-                self.evaluate_capability(who, key);
-                self.frame_done(who);
+        let mut work = self.begin_work(who, slot, op);
+        while let Some(key) = self.next_evaluated(&work, &mut at, is_awake).filter(|key| key.handle < end) {
+            self.sc.visited += 1;
+            match self.evaluate_capability(&work, at) {
+                Evaluated::Quietly { sleeps } => {
+                    has_work |= !sleeps;
+                    at += 1;
+                }
+                Evaluated::WithChanges => {
+                    is_quiet = false;
+                    self.frame_done(who);
+                    let Some(slot) = self.st.controllers.slot(who) else { break };
+                    at = self.row(slot).play().capabilities().index_after(key);
+                    work = self.begin_work(who, slot, op);
+                }
             }
         }
         for handle in std::mem::take(&mut self.sc.leaving) {
-            self.begin_work(who);
+            self.set_frame_cause(who, op);
             // Attribute sets that something else needs keep the set; the capability asks again in the next frame.
             let _ = self.revoke_set(who, handle);
             self.frame_done(who);
         }
-        if let Some(slot) = self.st.controllers.slot(who) {
+        // A row that nothing changed and that has work in every frame stays in the index.
+        let is_indexed = is_quiet && has_work && self.replay.is_none();
+        if let Some(slot) = self.st.controllers.slot(who).filter(|_| !is_indexed) {
             self.refresh_frames(slot);
         }
     }
 
+    /// Begins frame work of a row's capabilities.
+    fn begin_work(&mut self, who: ControllerId, slot: usize, op: OpId) -> RowWork {
+        self.set_frame_cause(who, op);
+        RowWork { who, slot, now: self.local_now(slot), stream: self.capability_stream(who, false) }
+    }
+
     /// Makes the frame work of a row's capabilities the cause of the following changes.
-    fn begin_work(&mut self, who: ControllerId) {
-        let id = capability_op(who, self.st.now);
-        self.cause = Cause { root: id, link: 0 };
-        self.set_roll(RollSource::due(who, id.0));
+    fn set_frame_cause(&mut self, who: ControllerId, op: OpId) {
+        self.cause = Cause { root: op, link: 0 };
+        self.set_roll(RollSource::due(who, op.0));
         self.depth = 0;
     }
 
-    fn record_after(&self, who: ControllerId, last: Option<RecordKey>) -> Option<&CapabilityRecord> {
-        self.st.controllers.get(who)?.play().capabilities().after(last)
+    /// Moves `at` to the next capability of a row that must be evaluated in this frame, and returns its key.
+    #[inline]
+    fn next_evaluated(&self, work: &RowWork, at: &mut usize, is_awake: bool) -> Option<RecordKey> {
+        let rest = self.row(work.slot).play().capabilities().records.get(*at..)?;
+        let is_awake = is_awake || self.ix.woken.contains(&work.who);
+        let is_next = |record: &CapabilityRecord| record.is_evaluated() && (is_awake || !self.sleeps(record));
+        let skipped = rest.iter().position(is_next)?;
+        *at += skipped;
+        rest.get(skipped).map(CapabilityRecord::key)
     }
 
     /// Asks one capability: blocked or not, active or not; then ticks it if it is active.
-    fn evaluate_capability(&mut self, who: ControllerId, key: RecordKey) {
-        let Some(slot) = self.st.controllers.slot(who) else { return };
-        let Some(record) = self.record(who, key) else { return };
+    #[inline]
+    fn evaluate_capability(&mut self, work: &RowWork, at: usize) -> Evaluated {
+        let &RowWork { who, slot, now, .. } = work;
+        let quietly = Evaluated::Quietly { sleeps: true };
+        let Some(record) = self.row(slot).play().capabilities().records.get(at) else { return quietly };
+        let key = record.key();
         if record.stage == Stage::Waiting {
-            return self.set_up(who, key);
+            self.set_up(who, key);
+            return Evaluated::WithChanges;
         }
         let is_active = record.stage == Stage::Active;
         if self.view().blocker_of(slot, record).is_some() {
-            if is_active {
-                self.live(who, key, LifeEvent::Deactivate);
+            if !is_active {
+                return Evaluated::Quietly { sleeps: self.sleeps(record) };
             }
-            return;
+            self.live(who, key, LifeEvent::Deactivate);
+            return Evaluated::WithChanges;
         }
-        let now = self.local_now(slot);
         let (interval, elapsed) = (record.interval, now - record.last);
         if interval > SimTime::ZERO && elapsed < interval {
-            return;
+            return Evaluated::Quietly { sleeps: false };
         }
-        if self.needs_time(slot, key) {
-            self.edit_record(slot, key, |record| record.last = now);
+        let code = self.rules.capability_code(record.class).filter(|code| code.watch.is_none());
+        match code {
+            Some(code) if is_active => return self.tick_code(work, at, code, elapsed),
+            Some(_) => self.edit_record(slot, key, |record| record.last = now),
+            None if interval > SimTime::ZERO => self.edit_record(slot, key, |record| record.last = now),
+            None => {}
         }
-        let is_active =
-            match (is_active, self.ask(slot, key, if is_active { Question::Deactivate } else { Question::Activate })) {
-                (true, true) => {
-                    self.live(who, key, LifeEvent::Deactivate);
-                    false
-                }
-                (false, true) => {
-                    self.live(who, key, LifeEvent::Activate);
-                    true
-                }
-                (is_active, false) => is_active,
-            };
+        let question = if is_active { Question::Deactivate } else { Question::Activate };
+        let is_active = match (is_active, self.ask(slot, key, question)) {
+            (true, true) => {
+                self.live(who, key, LifeEvent::Deactivate);
+                false
+            }
+            (false, true) => {
+                self.live(who, key, LifeEvent::Activate);
+                true
+            }
+            (is_active, false) => is_active,
+        };
         if is_active {
             self.call(who, key, CapabilityCall::Tick { elapsed });
         }
+        Evaluated::WithChanges
     }
 
     /// Returns whether the last evaluation of a capability matters: for its interval, or for the elapsed time of a tick.
@@ -201,7 +260,7 @@ impl Flow<'_> {
     pub(crate) fn wake_capabilities(&mut self, slot: usize) {
         let who = self.row(slot).id;
         if self.ix.capable.contains(&who) && self.ix.woken.insert(who) {
-            self.ix.frames.insert(who);
+            self.sc.frames_grew |= self.ix.frames.insert(who);
             self.plan_woken_frame();
         }
     }

@@ -2,13 +2,17 @@
 //! code makes.
 
 use super::block::is_local_side;
-use crate::flow::{Flow, ForeignAction, UsedAbility, child_origin_id};
+use super::life::LifeEvent;
+use super::pass::{Evaluated, RowWork};
+use crate::flow::{Flow, ForeignAction, RollStream, UsedAbility, View, child_origin_id};
 use crate::rng::DrawAt;
-use crate::rules::{CapabilityAction, CapabilityCall, CapabilityCx, CapabilityDef, CapabilityReads, Question};
+use crate::rules::{
+    CapabilityAction, CapabilityCall, CapabilityCode, CapabilityCx, CapabilityDef, CapabilityReads, Question,
+};
 use crate::state::{Block, CapabilityRecord, RecordKey};
 use crate::{
-    AbilityId, AttributeId, ControllerId, DiagnosticKind, EffectFilter, EffectId, EffectKey, EventData, Spec, TagId,
-    Target, Which,
+    AbilityId, AttributeId, ControllerId, DiagnosticKind, EffectFilter, EffectId, EffectKey, EventData, SimTime, Spec,
+    TagId, Target, Which,
 };
 use std::sync::Arc;
 
@@ -20,21 +24,31 @@ const SITE_CAPABILITY: u32 = (1 << 19) + 1;
 /// What a coded capability in a row reads.
 struct FlowReads<'f, 'a> {
     flow: &'f Flow<'a>,
+    view: View<'f>,
     slot: usize,
 }
 
 impl CapabilityReads for FlowReads<'_, '_> {
     fn value(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
-        self.flow.current_of(who, attribute)
+        self.view.current_of(who, attribute)
     }
 
     fn has(&self, who: ControllerId, tag: TagId) -> bool {
-        self.flow.rules.tags.def(tag).is_some() && self.flow.source_has(who, tag)
+        self.view.rules.tags.def(tag).is_some() && self.view.source_has(who, tag)
     }
 
     fn around(&self, radius: f64) -> Vec<ControllerId> {
         self.flow.around(self.slot, radius)
     }
+}
+
+/// The result of a call of a capability's code.
+struct Called {
+    /// `None` if a state could not be encoded or decoded.
+    done: Option<()>,
+    acts: Vec<CapabilityAction>,
+    draw: DrawAt,
+    state: Vec<u8>,
 }
 
 impl Flow<'_> {
@@ -61,8 +75,8 @@ impl Flow<'_> {
             let Some(def) = self.rules.capability_def(class) else { return false };
             return self.view().ask_document(slot, def, question, record.stage == crate::state::Stage::Active);
         };
-        let reads = FlowReads { flow: self, slot };
-        let cx = self.capability_cx(slot, record, &reads, Vec::new());
+        let reads = FlowReads { flow: self, view: self.view(), slot };
+        let cx = self.capability_cx(record, &reads, self.call_point(slot, record), Vec::new());
         let answer = code.code.ask(&record.state, question, &cx);
         if answer.is_none() {
             let who = self.row(slot).id;
@@ -87,17 +101,27 @@ impl Flow<'_> {
         self.run_reactions();
     }
 
+    /// Returns the stream of the random numbers of a row's capabilities. No client knows the stream `for_authority`.
+    pub(super) fn capability_stream(&self, who: ControllerId, for_authority: bool) -> RollStream {
+        self.view().roll_stream(UsedAbility { who, ability: AbilityId::NONE }, || for_authority)
+    }
+
+    /// Returns the time and the random stream of a call of a capability.
+    fn call_point(&self, slot: usize, record: &CapabilityRecord) -> (SimTime, RollStream) {
+        let stream = self.capability_stream(self.row(slot).id, record.is_for_authority());
+        (self.local_now(slot), stream)
+    }
+
     /// Returns the context of a coded capability. `acts` is an empty list for its requests.
+    #[inline]
     fn capability_cx<'f>(
         &'f self,
-        slot: usize,
         record: &CapabilityRecord,
         reads: &'f FlowReads<'f, '_>,
+        (now, stream): (SimTime, RollStream),
         acts: Vec<CapabilityAction>,
     ) -> CapabilityCx<'f> {
-        let who = self.row(slot).id;
-        let is_for_server = || record.is_for_authority();
-        let stream = self.view().roll_stream(UsedAbility { who, ability: AbilityId::NONE }, is_for_server);
+        let who = self.row(reads.slot).id;
         let draw = DrawAt {
             seed: stream.seed,
             known: stream.known,
@@ -111,29 +135,94 @@ impl Flow<'_> {
             site: record.class.0,
             draw: 0,
         };
-        CapabilityCx { rules: self.rules, who, class: record.class, now: self.local_now(slot), reads, draw, acts }
+        CapabilityCx { rules: self.rules, who, class: record.class, now, reads, draw, acts }
+    }
+
+    /// Asks an active coded capability whether it ends, and ticks it if it does not.
+    #[inline]
+    pub(super) fn tick_code(
+        &mut self,
+        work: &RowWork,
+        at: usize,
+        code: &CapabilityCode,
+        elapsed: SimTime,
+    ) -> Evaluated {
+        let &RowWork { who, slot, now, stream } = work;
+        let (acts, mut state) = self.take_buffers();
+        let Some(record) = self.row(slot).play().capabilities().records.get(at) else {
+            return Evaluated::Quietly { sleeps: false };
+        };
+        let (key, class) = (record.key(), record.class);
+        let stream = if record.is_for_authority() { self.capability_stream(who, true) } else { stream };
+        let reads = FlowReads { flow: self, view: self.view(), slot };
+        let mut cx = self.capability_cx(record, &reads, (now, stream), acts);
+        let ends = code.code.ask(&record.state, Question::Deactivate, &cx);
+        let call = CapabilityCall::Tick { elapsed };
+        let done = match ends {
+            Some(false) => code.code.step(&record.state, &mut state, call, &mut cx),
+            Some(true) | None => None,
+        };
+        let CapabilityCx { acts, draw, .. } = cx;
+        let is_quiet = done.is_some() && acts.is_empty() && draw.draw == 0;
+        if let Some(record) = self.row_mut(slot).play_mut().capabilities_mut().records.get_mut(at) {
+            record.last = now;
+            if is_quiet {
+                record.state.clear();
+                record.state.extend_from_slice(&state);
+            }
+        }
+        if is_quiet {
+            (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+            return Evaluated::Quietly { sleeps: false };
+        }
+        match ends {
+            Some(false) => self.finish_call(slot, key, Called { done, acts, draw, state }),
+            Some(true) => {
+                (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+                self.live(who, key, LifeEvent::Deactivate);
+            }
+            None => {
+                (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+                self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
+                self.call(who, key, call);
+            }
+        }
+        self.finish_operation();
+        self.run_reactions();
+        Evaluated::WithChanges
+    }
+
+    /// Returns empty buffers for the requests and the new state of a capability.
+    fn take_buffers(&mut self) -> (Vec<CapabilityAction>, Vec<u8>) {
+        let mut state = std::mem::take(&mut self.sc.capability_state);
+        state.clear();
+        (std::mem::take(&mut self.sc.capability_actions), state)
     }
 
     /// Calls the code of a capability and executes its requests.
     fn call_code(&mut self, who: ControllerId, key: RecordKey, call: CapabilityCall) {
         let Some(slot) = self.st.controllers.slot(who) else { return };
+        let (acts, mut state) = self.take_buffers();
         let Some(record) = self.row(slot).play().capabilities().find(key) else { return };
-        let class = record.class;
-        let Some(code) = self.rules.capability_code(class) else { return };
-        let acts = std::mem::take(&mut self.sc.capability_actions);
-        let mut state = std::mem::take(&mut self.sc.capability_state);
-        state.clear();
-        let Some(record) = self.row(slot).play().capabilities().find(key) else { return };
-        state.extend_from_slice(&record.state);
-        let reads = FlowReads { flow: self, slot };
-        let mut cx = self.capability_cx(slot, record, &reads, acts);
-        let called = code.code.step(&mut state, call, &mut cx);
-        let CapabilityCx { mut acts, draw, .. } = cx;
+        let Some(code) = self.rules.capability_code(record.class) else { return };
+        let reads = FlowReads { flow: self, view: self.view(), slot };
+        let mut cx = self.capability_cx(record, &reads, self.call_point(slot, record), acts);
+        let done = code.code.step(&record.state, &mut state, call, &mut cx);
+        let CapabilityCx { acts, draw, .. } = cx;
+        self.finish_call(slot, key, Called { done, acts, draw, state });
+    }
+
+    /// Stores the new state of a capability that was called, and executes its requests.
+    fn finish_call(&mut self, slot: usize, key: RecordKey, called: Called) {
+        let Called { done, mut acts, draw, state } = called;
+        let who = self.row(slot).id;
         let used = UsedAbility { who, ability: AbilityId::NONE };
         // If this sim does not have the seed of the draws, the server decides what the capability does.
         let is_decided = draw.draw == 0 || self.view().record_draws(&draw, used).is_ok();
-        if called.is_none() {
-            self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
+        if done.is_none() {
+            if let Some(class) = self.record(who, key).map(|record| record.class) {
+                self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
+            }
         } else if is_decided {
             self.edit_record(slot, key, |record| {
                 if record.state != state {

@@ -37,7 +37,7 @@ impl Flow<'_> {
         let held = row.play().held.iter().any(|h| h.retry);
         let (who, work) = (row.id, ticks || held || self.has_capability_work(slot));
         if work {
-            self.ix.frames.insert(who);
+            self.sc.frames_grew |= self.ix.frames.insert(who);
             self.plan_frame();
         } else {
             self.ix.frames.remove(&who);

@@ -201,9 +201,9 @@ impl LocalRunner {
         };
         // The code of a controller that has left the sim is called, but has nothing to read.
         let reads = LocalReads { view: *view, slot: view.st.controllers.slot(who) };
-        let mut state = record.state.clone();
+        let mut state = Vec::with_capacity(record.state.len());
         let mut cx = context(view, who, record, &reads);
-        let called = code.code.step(&mut state, call, &mut cx);
+        let called = code.code.step(&record.state, &mut state, call, &mut cx);
         let CapabilityCx { acts, draw, .. } = cx;
         if called.is_none() {
             return self.diagnose(view.st.now, who, DiagnosticKind::CapabilityState { class });
