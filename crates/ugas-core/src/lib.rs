@@ -86,9 +86,10 @@ pub use rules::{
     tag_segments,
 };
 pub use sim::{
-    AttributePreview, FactPlace, Holding, Host, JournalPosition, LocalFact, LocalRequest, LocalRunner, NoHost,
-    PredictedAim, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role, RowPreview, RowResimulation,
-    Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction, insert_local_facts,
+    AttributePreview, CapabilityFigures, FactPlace, Holding, Host, JournalPosition, LocalFact, LocalRequest,
+    LocalRunner, NoHost, PredictedAim, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role,
+    RowPreview, RowResimulation, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord,
+    TriggerAction, insert_local_facts,
 };
 pub use spec::{AbilityGrant, Anchor, Hit, ResourceSpec, SpawnSpec, Spec, SpecExtra};
 pub use state::{CauseLink, CauseWhat};

@@ -13,7 +13,7 @@ mod reload;
 mod remote;
 
 pub use config::{Role, SimConfig};
-pub use figures::{TaskFigures, TaskRecord};
+pub use figures::{CapabilityFigures, TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
 pub use local::{FactPlace, LocalFact, LocalRequest, LocalRunner, insert_local_facts};
 pub use preview::{AttributePreview, Preview, RowPreview};

@@ -3,7 +3,7 @@
 
 use super::Sim;
 use super::config::SimConfig;
-use super::figures::TaskFigures;
+use super::figures::{CapabilityFigures, TaskFigures};
 use crate::rng::mix;
 use crate::rules::{Rules, Slot};
 use crate::state::{CauseLink, Row};
@@ -42,6 +42,11 @@ impl Sim {
     /// Returns the measurements of ticking tasks, one entry per task type.
     pub fn task_figures(&self) -> &[TaskFigures] {
         &self.index.figures
+    }
+
+    /// Iterates over the measurements of capabilities, one entry per class that was evaluated.
+    pub fn capability_figures(&self) -> impl Iterator<Item = &CapabilityFigures> {
+        self.index.capability_figures.iter().filter(|figures| figures.evaluations > 0)
     }
 
     /// Returns the chain of causes of a fact, the nearest cause first. `link` is the fact's

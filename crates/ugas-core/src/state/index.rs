@@ -3,7 +3,7 @@
 use super::Agenda;
 use crate::flow::HiddenValues;
 use crate::rules::Layout;
-use crate::{AttributeId, ControllerId, SetId, SimTime, TaskFigures};
+use crate::{AttributeId, CapabilityFigures, ControllerId, SetId, SimTime, TaskFigures};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub(crate) struct Index {
     pub(crate) blockers: BTreeSet<(ControllerId, ControllerId)>,
     /// Measurements of ticking tasks, by task type.
     pub(crate) figures: Vec<TaskFigures>,
+    /// Measurements of capabilities, at the index of their class.
+    pub(crate) capability_figures: Vec<CapabilityFigures>,
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
@@ -113,6 +115,7 @@ impl Index {
                 .copied()
                 .collect(),
             figures: Vec::new(),
+            capability_figures: Vec::new(),
             live: self.live.iter().filter(of_edge).copied().collect(),
             filters: self.filters.iter().filter(of_effect).copied().collect(),
             source_readers: self.source_readers.iter().filter(of_effect).copied().collect(),

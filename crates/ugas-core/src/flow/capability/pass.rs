@@ -6,7 +6,7 @@ use crate::flow::{Flow, RollSource, RollStream, RowEvent, server_op};
 use crate::rng::fold;
 use crate::rules::{CapabilityCall, CapabilityWatch, Question};
 use crate::state::{CapabilityRecord, Due, RecordKey, Stage};
-use crate::{Cause, ControllerId, OpId, Rate, SimTime, TagId};
+use crate::{CapabilityFigures, CapabilityId, Cause, ControllerId, OpId, Rate, SimTime, TagId};
 use std::ops::Bound;
 
 /// The order of frame work within one frame: ticking tasks, then the capabilities of each controller, then the held
@@ -92,14 +92,21 @@ impl Flow<'_> {
         let mut work = self.begin_work(who, slot, op);
         while let Some(key) = self.next_evaluated(&work, &mut at, is_awake).filter(|key| key.handle < end) {
             self.sc.visited += 1;
-            match self.evaluate_capability(&work, at) {
+            let start = self.start_measurement(&work, at);
+            let evaluated = self.evaluate_capability(&work, at);
+            if matches!(evaluated, Evaluated::WithChanges) {
+                self.frame_done(who);
+            }
+            if let Some((class, start)) = start {
+                self.measure(class, start);
+            }
+            match evaluated {
                 Evaluated::Quietly { sleeps } => {
                     has_work |= !sleeps;
                     at += 1;
                 }
                 Evaluated::WithChanges => {
                     is_quiet = false;
-                    self.frame_done(who);
                     let Some(slot) = self.st.controllers.slot(who) else { break };
                     at = self.row(slot).play().capabilities().index_after(key);
                     work = self.begin_work(who, slot, op);
@@ -117,6 +124,25 @@ impl Flow<'_> {
         if let Some(slot) = self.st.controllers.slot(who).filter(|_| !is_indexed) {
             self.refresh_frames(slot);
         }
+    }
+
+    /// Returns the class of a capability and the time of the host's clock, if evaluations are measured: with a host, and
+    /// not in a replay.
+    fn start_measurement(&mut self, work: &RowWork, at: usize) -> Option<(CapabilityId, u64)> {
+        let host = self.host.as_mut().filter(|_| self.replay.is_none())?;
+        let start = host.stopwatch();
+        Some((self.row(work.slot).play().capabilities().records.get(at)?.class, start))
+    }
+
+    /// Counts an evaluation of a class that began at a time of the host's clock.
+    fn measure(&mut self, class: CapabilityId, start: u64) {
+        let end = self.host.as_mut().map_or(0, |h| h.stopwatch());
+        let (at, figures) = (self.st.now, &mut self.ix.capability_figures);
+        let place = class.index();
+        if place >= figures.len() {
+            figures.extend((figures.len()..=place).map(|id| CapabilityFigures::new(CapabilityId(id as u32))));
+        }
+        figures[place].record(at, end.saturating_sub(start));
     }
 
     /// Begins frame work of a row's capabilities.
