@@ -51,6 +51,8 @@ pub struct CapabilityView {
     pub handle: u64,
     /// The position among the capabilities of the grant.
     pub position: u16,
+    /// The position in the list of `set`; see [`Rules::capability_tags`](crate::Rules::capability_tags).
+    pub index: u16,
     /// The machines that run the capability.
     pub side: Side,
     /// Where this machine runs the capability.
@@ -107,6 +109,7 @@ impl Sim {
             set: record.set,
             handle: record.handle,
             position: record.position,
+            index: record.index,
             side: record.side,
             home: view.home_of(who, record.side),
             state,

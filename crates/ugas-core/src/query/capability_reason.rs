@@ -211,10 +211,21 @@ impl Sim {
         let Some(record) = records.iter().find(|record| record.class == class) else {
             return Ok(vec![CapabilityReason::NotHeld]);
         };
+        Ok(self.reasons_of(slot, who, record))
+    }
+
+    /// Returns every reason why a capability is not active.
+    pub(crate) fn reasons_of(
+        &self,
+        slot: usize,
+        who: ControllerId,
+        record: &CapabilityRecord,
+    ) -> Vec<CapabilityReason> {
+        let class = record.class;
         match record.stage {
-            Stage::Active => return Ok(Vec::new()),
-            Stage::Elsewhere if !self.view().has_behavior(class) => return Ok(vec![CapabilityReason::WithoutCode]),
-            Stage::Elsewhere => return Ok(vec![CapabilityReason::Elsewhere { side: record.side }]),
+            Stage::Active => return Vec::new(),
+            Stage::Elsewhere if !self.view().has_behavior(class) => return vec![CapabilityReason::WithoutCode],
+            Stage::Elsewhere => return vec![CapabilityReason::Elsewhere { side: record.side }],
             Stage::Waiting | Stage::Inactive => {}
         }
         let mut reasons = Vec::new();
@@ -234,7 +245,7 @@ impl Sim {
         if holds && reasons.is_empty() {
             reasons.push(CapabilityReason::NextEvaluation);
         }
-        Ok(reasons)
+        reasons
     }
 
     /// Adds the reasons why a capability is not evaluated now.

@@ -351,6 +351,31 @@ impl Rules {
         entries.map(|entry| (entry.class, entry.side))
     }
 
+    /// Iterates over all capability sets with their names.
+    pub fn capability_set_list(&self) -> impl Iterator<Item = (AbilitySetId, &str)> {
+        let ids = (0..self.ability_sets.len() as u32).map(AbilitySetId).filter(|&set| self.is_capability_set(set));
+        ids.filter_map(|set| Some((set, self.ability_set_name(set)?)))
+    }
+
+    /// Returns the tags of a capability by its place in the list of its set. A block of one of these tags, or of an
+    /// ancestor of one, blocks the capability.
+    ///
+    /// ```
+    /// use ugas_core::Rules;
+    /// use ugas_doc::{Capability, CapabilitySet, SetCapability};
+    /// let rules = Rules::builder()
+    ///     .add(Capability::new("Walk"))
+    ///     .add(CapabilitySet::new("CS_Robot").capability(SetCapability::new("Walk").tag("Capability.Move")))
+    ///     .build()?;
+    /// let robot = rules.ability_set("CS_Robot")?;
+    /// assert_eq!(rules.capability_tags(robot, 0), [rules.tag("Capability.Move")?]);
+    /// assert_eq!(rules.capability_tags(robot, 1), []);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn capability_tags(&self, set: AbilitySetId, index: u16) -> &[TagId] {
+        self.capability_entry(EntryPlace { set, index }).map_or(&[], |entry| &entry.tags)
+    }
+
     /// Returns whether the side of a capability depends on the owners of its controller.
     pub fn has_owner_sides(&self) -> bool {
         let depends = |entry: &CapabilityEntry| entry.side == Side::OwnerLocalControlledOnly;

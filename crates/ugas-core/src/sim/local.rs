@@ -12,12 +12,12 @@ pub use place::{FactPlace, LocalFact, insert_local_facts};
 
 use super::Sim;
 use crate::flow::{Home, LifeEvent, View, new_record};
-use crate::query::CapabilityView;
+use crate::query::{CapabilityReason, CapabilityView};
 use crate::rules::Rules;
 use crate::state::{Block, CapabilityRecord, RecordKey, Row, Stage};
 use crate::{
-    AbilityId, AbilitySetId, CapabilityId, CapabilityStep, ControllerId, Diagnostic, DiagnosticKind, NameKind, Refusal,
-    Role, SimTime, Target,
+    AbilityId, AbilitySetId, CapabilityId, CapabilityStep, ControllerId, Diagnostic, DiagnosticKind, NameKind,
+    ReadError, Refusal, Role, SimTime, Target,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -217,6 +217,30 @@ impl LocalRunner {
             }
         }
         all
+    }
+
+    /// Returns every reason why the first capability of a class is not active on this machine. Unlike
+    /// [`Sim::why_not_capability`], this function explains the capabilities that the runner runs.
+    pub fn why_not_capability(
+        &self,
+        sim: &Sim,
+        who: ControllerId,
+        class: CapabilityId,
+    ) -> Result<Vec<CapabilityReason>, ReadError> {
+        let records = self.actors.get(&who).map_or(&[][..], |actor| &actor.records);
+        let Some(LocalRecord { record, .. }) = records.iter().find(|local| local.record.class == class) else {
+            return sim.why_not_capability(who, class);
+        };
+        let mut reasons = sim.reasons_of(sim.slot(who)?, who, record);
+        let is_blocked = |reason: &CapabilityReason| matches!(reason, CapabilityReason::Blocked { .. });
+        let blocker = self.local_blocker(&sim.view(), who, record);
+        if let Some(Block { tag, source }) = blocker.filter(|_| record.ticks && record.stage != Stage::Active)
+            && !reasons.iter().any(is_blocked)
+        {
+            reasons.retain(|reason| *reason != CapabilityReason::NextEvaluation);
+            reasons.push(CapabilityReason::Blocked { tag, source });
+        }
+        Ok(reasons)
     }
 
     /// Returns the capability sets that this machine added to a controller for itself: handle and set.

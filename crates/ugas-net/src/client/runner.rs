@@ -5,8 +5,8 @@ use super::facts::Certainty;
 use super::visible::plain;
 use crate::message::Request;
 use ugas_core::{
-    AbilitySetId, CapabilityId, CapabilityStep, CapabilityView, ControllerId, Diagnostic, FactKind, Refusal,
-    insert_local_facts,
+    AbilitySetId, CapabilityId, CapabilityReason, CapabilityStep, CapabilityView, ControllerId, Diagnostic, FactKind,
+    ReadError, Refusal, insert_local_facts,
 };
 
 /// What identifies a capability of a remote actor: the handle of its grant, its class and its set.
@@ -18,6 +18,17 @@ impl Client {
     /// client only, and those of the sets that this client added for itself.
     pub fn capabilities(&self, who: ControllerId) -> Vec<CapabilityView> {
         self.runner.capabilities(&self.sim, who)
+    }
+
+    /// Returns every reason why the first capability of a class is not active on this client. Unlike
+    /// [`Sim::why_not_capability`](ugas_core::Sim::why_not_capability), this function explains the capabilities that
+    /// run on this client only.
+    pub fn why_not_capability(
+        &self,
+        who: ControllerId,
+        class: CapabilityId,
+    ) -> Result<Vec<CapabilityReason>, ReadError> {
+        self.runner.why_not_capability(&self.sim, who, class)
     }
 
     /// Sets whether the player of this client plays an own controller; see

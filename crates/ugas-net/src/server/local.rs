@@ -3,7 +3,8 @@
 
 use super::Server;
 use ugas_core::{
-    AbilitySetId, CapabilityView, ControllerId, Diagnostic, LocalRequest, Op, Refusal, Which, insert_local_facts,
+    AbilitySetId, CapabilityId, CapabilityReason, CapabilityView, ControllerId, Diagnostic, LocalRequest, Op,
+    ReadError, Refusal, Which, insert_local_facts,
 };
 
 impl Server {
@@ -12,6 +13,17 @@ impl Server {
     /// machine only, and those of the sets that this machine added for itself.
     pub fn capabilities(&self, who: ControllerId) -> Vec<CapabilityView> {
         self.runner.capabilities(&self.sim, who)
+    }
+
+    /// Returns every reason why the first capability of a class is not active on this machine. Unlike
+    /// [`Sim::why_not_capability`](ugas_core::Sim::why_not_capability), this function explains the capabilities that
+    /// run on this machine only.
+    pub fn why_not_capability(
+        &self,
+        who: ControllerId,
+        class: CapabilityId,
+    ) -> Result<Vec<CapabilityReason>, ReadError> {
+        self.runner.why_not_capability(&self.sim, who, class)
     }
 
     /// Adds a capability set on this machine only; see [`LocalRunner::add_set`](ugas_core::LocalRunner::add_set).
