@@ -3,7 +3,7 @@
 use crate::explain::ExplainError;
 use crate::run::{RunOptions, Runner};
 use crate::scenario::{Scenario, block_names, did_you_mean};
-use ugas_core::{BlockSource, CapabilityReason, NameKind, SimTime};
+use ugas_core::{BlockSource, CapabilityReason, CapabilityView, NameKind, Sim, SimTime};
 use ugas_data::Loaded;
 use ugas_doc::{Capability, DocumentKind};
 
@@ -47,8 +47,10 @@ pub fn explain_capabilities(scenario: &Scenario, actor: &str, at: SimTime) -> Re
     };
     let mut text = runner.sim.capability_tree(who).map_err(unreadable)?;
     let rules = &runner.world.rules;
+    let views = runner.sim.capabilities(who).map_err(unreadable)?;
     for (tag, source) in runner.sim.blocks(who).map_err(unreadable)? {
-        let by = source_text(&runner, actor, source);
+        let by = describe_block_source(&runner.sim, &views, source, &block_names_of(scenario));
+        let by = runner.with_names(&by);
         text.push_str(&format!("{} is blocked by {by}\n", rules.tag_name(tag).unwrap_or("?")));
     }
     Ok(text)
@@ -73,20 +75,43 @@ pub fn why_not_capability(
         ExplainError::Unknown(format!("{actor} does not exist at {at}: {why}"))
     })?;
     let doc = runner.world.docs.iter().find_map(|loaded| document(loaded, class));
+    let views = runner.sim.capabilities(runner.who(actor)).unwrap_or_default();
     let line = |reason: &CapabilityReason| {
-        let text = if let CapabilityReason::Blocked { tag, source } = reason {
-            let by = source_text(&runner, actor, *source);
-            format!("{} is blocked by {by}", rules.tag_name(*tag).unwrap_or("?"))
-        } else {
-            with_condition(reason.describe(&rules), reason, doc)
-        };
-        format!("{}: {}", reason.kind(), runner.with_names(&text))
+        let text = describe_capability_reason(&runner.sim, &views, reason, doc, &block_names_of(scenario));
+        runner.with_names(&text)
     };
     Ok(reasons.iter().map(line).collect())
 }
 
 fn document<'d>(loaded: &'d Loaded, class: &str) -> Option<&'d Capability> {
     Capability::of(&loaded.doc).filter(|doc| doc.name == class)
+}
+
+/// Returns a reason why a capability is not active as one line, such as `Blocked: Capability.Move is blocked by the host
+/// (Cutscene)`. `views` are the capabilities of the controller, `doc` is the document of the class, and `hosts` are the
+/// names under which the host may have blocked tags. Controllers are named by their ids, such as `controller 3`.
+pub fn describe_capability_reason(
+    sim: &Sim,
+    views: &[CapabilityView],
+    reason: &CapabilityReason,
+    doc: Option<&Capability>,
+    hosts: &[String],
+) -> String {
+    let rules = sim.rules();
+    let text = if let CapabilityReason::Blocked { tag, source } = reason {
+        let by = describe_block_source(sim, views, *source, hosts);
+        format!("{} is blocked by {by}", rules.tag_name(*tag).unwrap_or("?"))
+    } else {
+        with_condition(reason.describe(rules), reason, doc)
+    };
+    format!("{}: {text}", reason.kind())
+}
+
+/// Returns the names under which a scenario blocks tags.
+pub(crate) fn block_names_of(scenario: &Scenario) -> Vec<String> {
+    let mut names = Vec::new();
+    scenario.timeline.iter().for_each(|entry| block_names(&entry.steps, &mut names));
+    names
 }
 
 /// Replaces the name of a condition by its text.
@@ -112,23 +137,22 @@ fn with_condition(text: String, reason: &CapabilityReason, doc: Option<&Capabili
     condition.map_or(text.clone(), |condition| text.replacen(kind, &format!("`{condition}`"), 1))
 }
 
-/// Returns the source of a block as text.
-fn source_text(runner: &Runner<'_>, actor: &str, source: BlockSource) -> String {
-    let rules = &runner.world.rules;
+/// Returns the source of a block as text, such as `the host (Cutscene)`. `views` are the capabilities of the blocked
+/// controller, and `hosts` are the names under which the host may have blocked tags. Controllers are named by their
+/// ids, such as `controller 3`.
+pub fn describe_block_source(sim: &Sim, views: &[CapabilityView], source: BlockSource, hosts: &[String]) -> String {
+    let rules = sim.rules();
     match source {
         BlockSource::Host(_) => {
-            let mut names = Vec::new();
-            runner.scenario.timeline.iter().for_each(|entry| block_names(&entry.steps, &mut names));
-            let name = names.into_iter().find(|name| BlockSource::host(name) == source);
+            let name = hosts.iter().find(|name| BlockSource::host(name) == source);
             name.map_or_else(|| "the host".to_owned(), |name| format!("the host ({name})"))
         }
-        BlockSource::Controller(who) => runner.with_names(&who.to_string()),
+        BlockSource::Controller(who) => who.to_string(),
         BlockSource::Effect(key) => {
-            let effect = runner.sim.effect(key).ok().and_then(|view| rules.effect_name(view.effect));
-            format!("{} on {}", effect.unwrap_or("an effect"), runner.with_names(&key.target.to_string()))
+            let effect = sim.effect(key).ok().and_then(|view| sim.effect_name(view.effect));
+            format!("{} on {}", effect.unwrap_or("an effect"), key.target)
         }
         BlockSource::Capability { handle, position } => {
-            let views = runner.sim.capabilities(runner.who(actor)).unwrap_or_default();
             let found = views.iter().find(|view| (view.handle, view.position) == (handle, position));
             let class = found.and_then(|view| rules.capability_name(view.class));
             format!("the capability {}", class.unwrap_or("?"))

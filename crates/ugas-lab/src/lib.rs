@@ -30,7 +30,7 @@ mod sample;
 mod scenario;
 mod why_not;
 
-pub use capability::{explain_capabilities, why_not_capability};
+pub use capability::{describe_block_source, describe_capability_reason, explain_capabilities, why_not_capability};
 pub use check::{check_path, check_path_with, check_scenarios, with_scenarios};
 pub use explain::{ExplainError, explain};
 pub use facts::facts;

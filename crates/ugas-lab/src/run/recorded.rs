@@ -2,11 +2,13 @@
 //! copies is limited.
 
 use super::{RunOptions, Runner};
+use crate::capability::block_names_of;
 use crate::report::Report;
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 use ugas_core::{ControllerId, Sim, SimTime};
 use ugas_data::ReadError;
+use ugas_doc::{Capability, DocumentKind};
 
 /// The maximum number of copies that are kept; a tool cannot seek to times after the last copy.
 const MOST: usize = 4_096;
@@ -33,6 +35,10 @@ pub struct RecordedRun {
     pub snapshots: Vec<Sim>,
     /// The names of the actors, by controller.
     pub names: BTreeMap<ControllerId, String>,
+    /// The documents of capabilities, for explanations.
+    pub capabilities: Vec<Capability>,
+    /// The names under which the scenario blocks tags.
+    pub block_names: Vec<String>,
     /// The times of failures, each with the index of the failure in the report.
     pub failed: Vec<(SimTime, usize)>,
     /// The report, with every fact.
@@ -61,9 +67,12 @@ impl Scenario {
             }
         })?;
         let names = runner.who_is.clone();
+        let docs = runner.world.docs.iter();
+        let capabilities = docs.filter_map(|loaded| Capability::of(&loaded.doc)).cloned().collect();
+        let block_names = block_names_of(self);
         let report = runner.into_report();
         failed.extend((failed.len()..report.failures.len()).map(|i| (report.end, i)));
-        Ok(RecordedRun { snapshots, names, failed, report })
+        Ok(RecordedRun { snapshots, names, capabilities, block_names, failed, report })
     }
 }
 
