@@ -268,7 +268,7 @@ async function activate(side, who, a) {
 
 function log(frame) {
   const lines = studio.eventsUntil(frame).filter((n) => isRolledBack(n) || (n.client === null && /Died|AbilityActivated|EffectApplied|Immune/.test(n.kind)));
-  showLog(ui.log, lines.slice(-400), 40, "No events yet.", (l) => (l.client ? `${l.client} rolled back: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`), trace);
+  showLog(ui.log, lines.slice(-400), 40, "No events yet.", (l) => (l.client ? `${l.client}${l.certainty === "Undone" ? " rolled back" : ""}: ${l.who}: ${l.text}` : `${l.who}: ${l.text}`), trace);
 }
 
 // Shows the causes of an event that was clicked.

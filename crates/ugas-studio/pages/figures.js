@@ -1,4 +1,4 @@
-// Statistics: counts, and the cost of tasks.
+// Statistics: counts, and the cost of tasks and of capabilities.
 
 import { bytes, fill, h, number } from "./dom.js";
 
@@ -11,9 +11,9 @@ export const figures = { open, show };
 
 function open(main, owner) {
   studio = owner;
-  ui = { counts: h("table", { id: "counts" }), tasks: h("table", { id: "tasks" }), waiting: h("table", { id: "waiting" }) };
+  ui = { counts: h("table", { id: "counts" }), tasks: h("table", { id: "tasks" }), waiting: h("table", { id: "waiting" }), capabilities: h("table", { id: "capability-costs" }) };
   const panel = (title, table) => h("section", { class: "panel scroll" }, h("h2", {}, title), table);
-  main.replaceChildren(h("div", { class: "grid two" }, panel("Counts", ui.counts), h("div", { class: "grid" }, panel("Ticking tasks, by type", ui.tasks), panel("Waiting tasks (no cost while they wait)", ui.waiting))));
+  main.replaceChildren(h("div", { class: "grid two" }, panel("Counts", ui.counts), h("div", { class: "grid" }, panel("Ticking tasks, by type", ui.tasks), panel("Waiting tasks (no cost while they wait)", ui.waiting), panel("Capabilities, by class (no cost while they sleep)", ui.capabilities))));
 }
 
 const cells = (values) => values.map((v) => h("td", { class: typeof v === "number" ? "n" : undefined }, typeof v === "number" ? number(v) : v));
@@ -31,6 +31,7 @@ function show(frame) {
     ["Tags", stats.tags],
     ["Granted abilities", stats.abilities],
     ["Active abilities", stats.running],
+    ["Capabilities", stats.capabilities],
     ["Waiting tasks", stats.waiting_tasks],
     ["Microseconds per step", stats.step_us && Math.round(stats.step_us)],
     ["Allocations in the last step", stats.allocations],
@@ -44,4 +45,9 @@ function show(frame) {
     ...(stats.tasks.length ? stats.tasks.map((t) => h("tr", {}, ...cells([t.task ?? "?", t.instances, t.ticked, t.deferred, t.frame_us, t.ticks, t.sum_us, t.average_us, t.rate]))) : [h("tr", {}, h("td", { colspan: 9, class: "quiet" }, "No ticking tasks."))]),
   ]);
   fill(ui.waiting, JSON.stringify(stats.waiting), () => (stats.waiting.length ? stats.waiting.map(([task, n]) => h("tr", {}, ...cells([task, n]))) : [h("tr", {}, h("td", { class: "quiet" }, "No waiting tasks."))]));
+  const costs = stats.capability_costs;
+  fill(ui.capabilities, JSON.stringify(costs), () => [
+    h("tr", {}, ...["Class", "Instances", "Active", "Visited", "Visits in total", "Evaluations", "µs in total", "Average µs"].map((t) => h("th", { scope: "col" }, t))),
+    ...(costs.length ? costs.map((c) => h("tr", { "data-class": c.class }, ...cells([c.class, c.instances, c.active, c.visited, c.visits, c.evaluations, c.sum_us, c.average_us]))) : [h("tr", {}, h("td", { colspan: 8, class: "quiet" }, "No capabilities."))]),
+  ]);
 }

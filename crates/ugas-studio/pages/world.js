@@ -1,4 +1,4 @@
-// The world page: actors with their attributes over time, effects, tags and abilities.
+// The world page: actors with their attributes over time, effects, tags, abilities and capabilities.
 
 import { showOutcome, at, canvas, fill, h, number, paint, percent, plain, scrollTo, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
@@ -6,6 +6,7 @@ import { control, place } from "./control.js";
 import { rows } from "./rows.js";
 import { showLog } from "./log.js";
 import { previewed, previewToggle } from "./preview.js";
+import { besideServer, capabilities } from "./capabilities.js";
 import { causes, unmodified, writes } from "./why.js";
 
 // Ticks that plots and the effect timeline cover.
@@ -19,6 +20,8 @@ let studio;
 let ui;
 let side = null;
 let actor = null;
+// The client whose capabilities are shown beside the server's.
+let beside = null;
 // Values by actor and attribute: [tick, value].
 const history = new Map();
 // The serial number of the last plotted event.
@@ -47,6 +50,7 @@ function open(main, owner) {
     list: h("table", { id: "effects" }),
     tags: h("div", { id: "tags", class: "tags" }),
     abilities: h("table", { id: "abilities" }),
+    capabilities: capabilities(studio, act, explained),
     // The outcome of the last action of each panel.
     outcome: { attributes: h("p", { class: "outcome" }), effects: h("p", { class: "outcome" }), map: h("p", { class: "outcome" }) },
     lastActivation: null,
@@ -67,6 +71,7 @@ function open(main, owner) {
         h("section", { class: "panel row between" }, ui.title, ui.state),
         h("div", { class: "grid two" }, panel("Attributes", h("div", { class: "scroll" }, ui.values), ui.outcome.attributes), h("div", { class: "grid" }, panel("Over time", ui.plots), panel("Explanation", ui.answer))),
         panel("Abilities", h("div", { class: "scroll" }, ui.abilities)),
+        panel("Capabilities", ui.capabilities.el),
         panel("Effects", ui.effects, h("div", { class: "scroll" }, ui.list), ui.outcome.effects),
         h("div", { class: "grid two" }, panel("Tags", ui.tags), panel("Events", ui.log)),
       ),
@@ -82,7 +87,9 @@ function selectActor(name) {
 }
 
 function watch() {
-  studio.watch = actor ? [[side, actor]] : [];
+  const client = studio.frame && besideServer(studio.frame, side, actor);
+  // The state on the server is shown beside the state on a client.
+  studio.watch = !actor ? [] : client ? [[null, actor], [client, actor]] : [[null, actor]];
   studio.filterEvents(actor ? [actor] : []);
 }
 
@@ -114,6 +121,9 @@ function show(frame) {
   effects(detail, frame);
   tags(detail);
   abilities(detail, now);
+  const client = besideServer(frame, side, actor);
+  if (client !== beside) (beside = client), watch();
+  ui.capabilities.show(actor, side, studio.detail(null, actor), client, client === null ? null : studio.detail(client, actor));
   log(frame);
 }
 
@@ -358,12 +368,17 @@ async function activate(ability) {
 
 function log(frame) {
   const lines = studio.eventsUntil(frame).filter((n) => n.who === actor);
-  showLog(ui.log, lines.slice(-600), 60, "No events yet.", (l) => (l.client ? `${l.client} rolled back: ${l.text}` : l.text), chain);
+  showLog(ui.log, lines.slice(-600), 60, "No events yet.", (l) => (l.client ? `${l.client}${l.certainty === "Undone" ? " rolled back" : ""}: ${l.text}` : l.text), chain);
 }
 
 async function chain(line) {
   const steps = await studio.ask({ ask: "causes", serial: line.serial });
   if (!steps) return;
-  ui.answer.replaceChildren(h("p", { class: "quiet" }, "Causes"), causes(steps));
+  explained(h("p", { class: "quiet" }, "Causes"), causes(steps));
+}
+
+// Shows an explanation.
+function explained(...content) {
+  ui.answer.replaceChildren(...content);
   scrollTo(ui.answer.parentElement);
 }

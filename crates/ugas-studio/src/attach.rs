@@ -8,10 +8,11 @@ use crate::Library;
 use crate::backend::event_log::{self, EventLog};
 use crate::backend::request::{DataRequest, FrameRequest, Request, WorldRequest};
 use crate::backend::{data, figures, frame};
+use crate::capability::{self, CapabilityNotes};
 use crate::disk::{Disk, NO_DISK};
 use crate::observer::Observer;
 use crate::serve::{Inbound, RunningServer, StudioServer};
-use crate::session::{Action, Input, RATE, ResolvedAction};
+use crate::session::{Action, Input, RATE, ResolvedAction, STUDIO};
 use crate::view;
 use crate::{Names, Profiler};
 use crate::{explain, preview};
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use ugas_core::{Facts, Rules, Sim, TaskRecord};
+use ugas_doc::{Capability, DocumentKind};
 
 /// The error message for requests that need a recording.
 const NO_RECORDING: &str =
@@ -229,7 +231,7 @@ impl Attached {
             WorldRequest::Figures => return Ok(self.figures(sim)),
             WorldRequest::Explain { side: None, who, attribute } => {
                 let who = self.names.who(sim, &who).ok_or_else(|| format!("actor {who} does not exist"))?;
-                let why = explain::explain_value(&self.names, Observer::Server(sim), who, &attribute)?;
+                let why = explain::explain_value(&self.names, Observer::Game(sim), who, &attribute)?;
                 return Ok(self.event_log.with_writes(why, &self.names, sim, who, self.tick));
             }
             WorldRequest::History { about } => {
@@ -239,10 +241,13 @@ impl Attached {
                 ));
             }
             WorldRequest::Preview { side: None, action } => {
-                let preview = preview::preview(&self.names, Observer::Server(sim), &action)?;
+                let preview = preview::preview(&self.names, Observer::Game(sim), &action)?;
                 return Ok(json!({ "tick": self.tick, "preview": preview }));
             }
-            WorldRequest::Explain { side: Some(side), .. } | WorldRequest::Preview { side: Some(side), .. } => {
+            WorldRequest::WhyNot { side: None, who, capability } => return self.why_not(sim, &who, &capability),
+            WorldRequest::Explain { side: Some(side), .. }
+            | WorldRequest::WhyNot { side: Some(side), .. }
+            | WorldRequest::Preview { side: Some(side), .. } => {
                 return Err(format!("client {side} does not exist"));
             }
             WorldRequest::Causes { serial } => {
@@ -280,6 +285,15 @@ impl Attached {
             }
         }
         Ok(json!({ "tick": self.tick }))
+    }
+
+    /// Returns the reasons why a capability is not active.
+    fn why_not(&self, sim: &Sim, who: &str, class: &str) -> Result<Value, String> {
+        let id = self.names.who(sim, who).ok_or_else(|| format!("actor {who} does not exist"))?;
+        let docs = self.library.iter().flat_map(Library::docs).filter_map(Capability::of);
+        let hosts = [STUDIO.to_owned()];
+        let reasons = capability::why_not(&self.names, Observer::Game(sim), id, class, docs, &hosts)?;
+        Ok(json!({ "tick": self.tick, "reasons": reasons }))
     }
 
     fn put(&mut self, sim: &mut Sim, input: Input, run: &mut RunCommand<'_>) -> Result<(), String> {
@@ -365,12 +379,16 @@ impl Attached {
     fn frame(&self, sim: &mut Sim, request: &FrameRequest) -> Value {
         let hash = sim.hash();
         let (sim, names) = (&*sim, &self.names);
+        let hosts = [STUDIO.to_owned()];
         let details: Vec<Value> = request
             .watch
             .iter()
             .map(|(side, name)| {
-                let who = names.who(sim, name).filter(|_| side.is_none());
-                json!({ "side": side, "name": name, "detail": who.and_then(|who| view::detail(names, Observer::Server(sim), who)) })
+                let detail = names.who(sim, name).filter(|_| side.is_none()).and_then(|who| {
+                    let steps = self.event_log.last_steps(who, None, self.tick);
+                    view::detail(names, Observer::Game(sim), who, &CapabilityNotes { hosts: &hosts, steps })
+                });
+                json!({ "side": side, "name": name, "detail": detail })
             })
             .collect();
         let side = view::Side {
@@ -383,7 +401,7 @@ impl Attached {
             external_changes: 0,
             correction_reason: None,
             refused: 0,
-            actors: view::actors(names, Observer::Server(sim), request.category.as_deref()),
+            actors: view::actors(names, Observer::Game(sim), request.category.as_deref()),
         };
         json!({
             "tick": self.tick,

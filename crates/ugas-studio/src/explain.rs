@@ -198,9 +198,13 @@ pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<CauseStep> {
 
 /// Describes a fact without its time, with the names of actors.
 pub(crate) fn describe_fact(names: &Names, sim: &Sim, fact: &Fact) -> String {
-    const WORD: &str = "controller ";
     let text = fact.describe(sim.rules());
-    let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
+    with_names(names, text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest))
+}
+
+/// Replaces the ids of controllers in a text, such as `controller 3`, by their names.
+pub(crate) fn with_names(names: &Names, text: &str) -> String {
+    const WORD: &str = "controller ";
     let mut parts = text.split(WORD);
     let mut named = parts.next().unwrap_or_default().to_owned();
     for part in parts {

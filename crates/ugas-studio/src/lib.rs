@@ -14,6 +14,7 @@ pub mod arena;
 #[cfg(feature = "serve")]
 pub mod attach;
 mod backend;
+mod capability;
 mod disk;
 mod explain;
 mod library;

@@ -4,15 +4,22 @@
 //! Pages read the state of a client only through an [`Observer`], so that they never show a value that the client does
 //! not know.
 
-use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
+use ugas_core::{
+    AttributeId, BoundDef, CapabilityId, CapabilityReason, CapabilityState, CapabilityView, ControllerId, EffectState,
+    ReadError, Sim, SimTime,
+};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
 use ugas_net::internals::view::{Proxy, ProxyEffect};
+use ugas_net::server::Server;
 
-/// The sim of the server, or the sim of a client limited to the state that the client knows.
+/// The sim of the server or of a game, or the sim of a client limited to the state that the client knows.
 #[derive(Clone, Copy)]
 pub(crate) enum Observer<'w> {
-    /// The authoritative sim.
-    Server(&'w Sim),
+    /// The server with its authoritative sim.
+    Server(&'w Server),
+    /// The sim of a game to which the studio is attached.
+    #[cfg(feature = "serve")]
+    Game(&'w Sim),
     /// A client's sim: complete for its own controllers, partial for remote actors.
     Client(&'w Client),
 }
@@ -33,7 +40,9 @@ pub(crate) struct KnownEffect {
 impl<'w> Observer<'w> {
     pub(crate) fn sim(self) -> &'w Sim {
         match self {
-            Observer::Server(sim) => sim,
+            Observer::Server(server) => server.sim(),
+            #[cfg(feature = "serve")]
+            Observer::Game(sim) => sim,
             Observer::Client(client) => client.sim(),
         }
     }
@@ -45,22 +54,21 @@ impl<'w> Observer<'w> {
 
     /// Returns the replicated state of a remote actor.
     fn proxy(self, who: ControllerId) -> Option<&'w Proxy> {
-        match self {
-            Observer::Client(client) if !self.owns(who) => client.proxies().get(who),
-            Observer::Client(_) | Observer::Server(_) => None,
-        }
+        let client = self.client().filter(|_| !self.owns(who))?;
+        client.proxies().get(who)
+    }
+
+    fn client(self) -> Option<&'w Client> {
+        if let Observer::Client(client) = self { Some(client) } else { None }
     }
 
     /// Returns whether the observer has the complete state of a controller.
     pub(crate) fn is_complete(self, who: ControllerId) -> bool {
-        matches!(self, Observer::Server(_)) || self.owns(who)
+        self.client().is_none() || self.owns(who)
     }
 
     pub(crate) fn knowledge(self, who: ControllerId, attribute: AttributeId) -> Knowledge {
-        match self {
-            Observer::Server(_) => Knowledge::Full,
-            Observer::Client(client) => client.knowledge(who, attribute),
-        }
+        self.client().map_or(Knowledge::Full, |client| client.knowledge(who, attribute))
     }
 
     /// Returns the current value of an attribute, if the observer knows it.
@@ -89,9 +97,46 @@ impl<'w> Observer<'w> {
     }
 
     pub(crate) fn explain(self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, ReadError> {
+        match self.client() {
+            None => self.sim().explain(who, attribute).map(|e| ClientExplanation::Full(Box::new(e))),
+            Some(client) => client.explain(who, attribute),
+        }
+    }
+
+    /// Returns the capabilities of a controller as this machine runs them, in the order in which they run.
+    pub(crate) fn capabilities(self, who: ControllerId) -> Vec<CapabilityView> {
+        let in_rows = self.sim().capabilities(who).unwrap_or_default();
+        let mut all = match self {
+            Observer::Server(server) => server.capabilities(who),
+            #[cfg(feature = "serve")]
+            Observer::Game(_) => return in_rows,
+            Observer::Client(client) => client.capabilities(who),
+        };
+        // A scenario runs every side in the rows, and its world becomes that of a server.
+        for view in all.iter_mut() {
+            let key = (view.handle, view.position);
+            if let Some(row) = in_rows.iter().find(|row| (row.handle, row.position) == key && runs(row)) {
+                *view = *row;
+            }
+        }
+        all
+    }
+
+    /// Returns every reason why the first capability of a class is not active on this machine.
+    pub(crate) fn why_not_capability(
+        self,
+        who: ControllerId,
+        class: CapabilityId,
+    ) -> Result<Vec<CapabilityReason>, ReadError> {
+        let sim = self.sim();
+        if sim.capabilities(who)?.iter().any(|view| view.class == class && runs(view)) {
+            return sim.why_not_capability(who, class);
+        }
         match self {
-            Observer::Server(sim) => sim.explain(who, attribute).map(|e| ClientExplanation::Full(Box::new(e))),
-            Observer::Client(client) => client.explain(who, attribute),
+            Observer::Server(server) => server.why_not_capability(who, class),
+            #[cfg(feature = "serve")]
+            Observer::Game(sim) => sim.why_not_capability(who, class),
+            Observer::Client(client) => client.why_not_capability(who, class),
         }
     }
 
@@ -108,13 +153,18 @@ impl<'w> Observer<'w> {
             elapsed: e.elapsed,
             total: e.total,
         });
-        let (Observer::Client(client), false) = (self, self.is_complete(who)) else { return Some(own.collect()) };
+        let Some(client) = self.client().filter(|_| !self.is_complete(who)) else { return Some(own.collect()) };
         let proxy = self.proxy(who).filter(|p| p.shape().effects)?;
         let replicated = proxy.effects().map(|e| replicated(e, sim.now()));
         // Add the effects that this client predicted to the replicated effects.
         let predicted = own.filter(|e| proxy.effect(e.key).is_none() && client.is_predicted(e.key.origin_id));
         Some(replicated.chain(predicted).collect())
     }
+}
+
+/// Returns whether a capability runs in the row.
+fn runs(view: &CapabilityView) -> bool {
+    view.state != CapabilityState::Elsewhere
 }
 
 fn replicated(e: &ProxyEffect, now: SimTime) -> KnownEffect {

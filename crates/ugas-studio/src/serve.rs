@@ -44,6 +44,7 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "style.css" => "text/css; charset=utf-8",
     "app.js" => "text/javascript; charset=utf-8",
     "arena.js" => "text/javascript; charset=utf-8",
+    "capabilities.js" => "text/javascript; charset=utf-8",
     "control.js" => "text/javascript; charset=utf-8",
     "data.js" => "text/javascript; charset=utf-8",
     "demo.js" => "text/javascript; charset=utf-8",

@@ -72,7 +72,8 @@ impl Summary {
                 .filter_map(|name| {
                     Some((
                         name,
-                        explain::explain_value(session.names(), Observer::Server(session.sim()), who, name).ok()?,
+                        explain::explain_value(session.names(), Observer::Server(session.net().server()), who, name)
+                            .ok()?,
                     ))
                 })
                 .find_map(|(name, why)| {

@@ -1,6 +1,7 @@
 //! The state of a world as plain data for the pages.
 
 use crate::Names;
+use crate::capability::{self, CapabilityNotes, CapabilityRow};
 use crate::observer::Observer;
 use crate::session::Session;
 use serde::Serialize;
@@ -75,6 +76,9 @@ pub(crate) struct Detail {
     pub(crate) tags: Vec<(String, Option<u32>)>,
     /// The abilities; `None` for remote actors, because abilities are replicated to the owning client only.
     pub(crate) abilities: Option<Vec<Ability>>,
+    /// The capabilities in the order in which they run. For a remote actor these are the ones of the sets that are
+    /// replicated to this client.
+    pub(crate) capabilities: Vec<CapabilityRow>,
 }
 
 /// An attribute; the value and the base value are `None` if they are not replicated to the observer.
@@ -136,7 +140,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
         refused: server.counts().iter().map(|(_, n)| n).sum(),
         clock_rate: 0.0,
         link: (0, 0.0),
-        actors: actors(Observer::Server(server.sim())),
+        actors: actors(Observer::Server(server)),
     }];
     for player in session.connected() {
         let client = player.client();
@@ -209,7 +213,12 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
 }
 
 /// Returns the complete state of an actor that an observer knows.
-pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -> Option<Detail> {
+pub(crate) fn detail(
+    names: &Names,
+    observer: Observer<'_>,
+    who: ControllerId,
+    notes: &CapabilityNotes<'_>,
+) -> Option<Detail> {
     let sim = observer.sim();
     let is_complete = observer.is_complete(who);
     let value =
@@ -236,6 +245,7 @@ pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -
         effects,
         tags: sim.tags(who).ok()?.into_iter().filter_map(tag).collect(),
         abilities: is_complete.then(|| abilities(sim, who)),
+        capabilities: capability::rows(names, observer, who, notes),
     })
 }
 

@@ -53,39 +53,41 @@ impl TaskFigures {
     }
 }
 
-/// The measurements of one class of capabilities since the sim started. Only advances with a
-/// [`Host`](crate::Host) are measured. Capabilities that sleep or that the local runner runs are not evaluated in the
-/// sim, and cost nothing here.
+/// The measurements of one class of capabilities since the sim started. Only advances with a [`Host`](crate::Host) are
+/// measured. Capabilities that sleep or that the local runner runs are not visited, and cost nothing here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapabilityFigures {
     /// The class.
     pub class: CapabilityId,
-    /// The total number of evaluations.
+    /// How often the frame work reached capabilities of the class that do not sleep.
+    pub visits: u64,
+    /// The total number of evaluations: visits of a capability that was enabled, not blocked and due.
     pub evaluations: u64,
-    /// The time of the last frame in which capabilities of the class were evaluated.
+    /// The time of the last frame with a visit.
     pub last: SimTime,
-    /// The number of evaluations in that frame.
-    pub last_evaluations: u32,
-    /// The real time that all evaluations with their reactions took, measured with
+    /// The number of visits in that frame.
+    pub last_visits: u32,
+    /// The real time that all visits with their reactions took, measured with
     /// [`Host::stopwatch`](crate::Host::stopwatch).
     pub nanos: u64,
 }
 
 impl CapabilityFigures {
     pub(crate) fn new(class: CapabilityId) -> CapabilityFigures {
-        CapabilityFigures { class, evaluations: 0, last: SimTime::NEVER, last_evaluations: 0, nanos: 0 }
+        CapabilityFigures { class, visits: 0, evaluations: 0, last: SimTime::NEVER, last_visits: 0, nanos: 0 }
     }
 
-    /// Adds one evaluation.
-    pub(crate) fn record(&mut self, at: SimTime, nanos: u64) {
-        self.evaluations += 1;
+    /// Adds one visit.
+    pub(crate) fn record(&mut self, at: SimTime, is_evaluated: bool, nanos: u64) {
+        self.visits += 1;
+        self.evaluations += u64::from(is_evaluated);
         self.nanos += nanos;
-        self.last_evaluations = if self.last == at { self.last_evaluations + 1 } else { 1 };
+        self.last_visits = if self.last == at { self.last_visits + 1 } else { 1 };
         self.last = at;
     }
 
-    /// Returns the average real time of an evaluation in nanoseconds.
+    /// Returns the average real time of a visit in nanoseconds.
     pub fn average(&self) -> f64 {
-        self.nanos as f64 / self.evaluations.max(1) as f64
+        self.nanos as f64 / self.visits.max(1) as f64
     }
 }

@@ -44,9 +44,9 @@ impl Sim {
         &self.index.figures
     }
 
-    /// Iterates over the measurements of capabilities, one entry per class that was evaluated.
+    /// Iterates over the measurements of capabilities, one entry per class that was visited.
     pub fn capability_figures(&self) -> impl Iterator<Item = &CapabilityFigures> {
-        self.index.capability_figures.iter().filter(|figures| figures.evaluations > 0)
+        self.index.capability_figures.iter().filter(|figures| figures.visits > 0)
     }
 
     /// Returns the chain of causes of a fact, the nearest cause first. `link` is the fact's

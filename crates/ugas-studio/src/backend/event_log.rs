@@ -2,6 +2,7 @@
 
 use crate::Names;
 use crate::backend::request::FrameRequest;
+use crate::capability::LastStep;
 use crate::explain::{self, ValueExplanation};
 use crate::recording::World;
 use crate::session::Session;
@@ -55,10 +56,9 @@ impl EventLog {
         let (tick, tick_facts) = (session.tick(), session.tick_facts());
         self.record_facts(tick, tick_facts.fresh());
         for (player, facts) in session.net().players().iter().zip(&tick_facts.client_facts) {
-            // Confirmed and replicated facts are already in the log as facts of the server.
-            let mut undone = facts.iter().filter(|(_, c)| *c == Certainty::Undone).peekable();
-            let client: Option<Arc<str>> = undone.peek().map(|_| player.name().into());
-            undone.for_each(|(fact, certainty)| self.push(tick, client.clone(), Some(certainty), fact));
+            let mut own = facts.iter().filter(|(fact, certainty)| is_of_client(fact, *certainty)).peekable();
+            let client: Option<Arc<str>> = own.peek().map(|_| player.name().into());
+            own.for_each(|(fact, certainty)| self.push(tick, client.clone(), Some(certainty), fact));
         }
         self.record_facts(tick, session.pending_facts());
     }
@@ -107,6 +107,25 @@ impl EventLog {
         newest(self.facts.range(..to), about, names, MAX_UNTIL)
     }
 
+    /// Returns the last step of each class of capabilities in each set up to a tick, on the server or on a client. The
+    /// log contains the steps of a client only for capabilities that run on that client only.
+    pub(crate) fn last_steps(&self, who: ControllerId, client: Option<&str>, tick: u32) -> Vec<LastStep> {
+        let to = self.facts.partition_point(|t| t.tick <= tick);
+        let mut steps: Vec<LastStep> = Vec::new();
+        let of_machine = |t: &&RecordedFact| {
+            let is_step = t.client.is_none() || t.certainty == Some(Certainty::Local);
+            t.fact.who == who && t.client.as_deref() == client && is_step
+        };
+        for recorded in self.facts.range(..to).rev().filter(of_machine) {
+            if let FactKind::Capability { class, set, step } = recorded.fact.kind
+                && steps.iter().all(|last| (last.class, last.set) != (class, set))
+            {
+                steps.push(LastStep { class, set, step, tick: recorded.tick });
+            }
+        }
+        steps
+    }
+
     /// Returns an explanation with the last writes of the base value.
     pub(crate) fn with_writes(
         &self,
@@ -132,6 +151,16 @@ impl EventLog {
                     if a == attribute && old_base != new_base)
         };
         self.facts.range(..to).rev().filter(wrote).take(MAX_WRITES).collect()
+    }
+}
+
+/// Returns whether the log contains a fact of a client: a prediction that the client undid, or a step of a capability
+/// that runs on the client only. Confirmed and replicated facts are already in the log as facts of the server.
+fn is_of_client(fact: &Fact, certainty: Certainty) -> bool {
+    match certainty {
+        Certainty::Undone => true,
+        Certainty::Local => matches!(fact.kind, FactKind::Capability { .. }),
+        Certainty::Predicted | Certainty::Confirmed | Certainty::Unknown | Certainty::Server => false,
     }
 }
 

@@ -1,5 +1,6 @@
-//! Statistics: counts, and the cost of tasks by type.
+//! Statistics: counts, the cost of tasks by type, and the cost of capabilities by class.
 
+use crate::capability;
 use serde_json::{Map, Value, json};
 use ugas_core::{ControllerId, Sim, TaskRecord};
 
@@ -38,12 +39,14 @@ pub(crate) fn of_sim(sim: &Sim, last: &[TaskRecord]) -> Map<String, Value> {
     kinds.sort();
     let figures = json!({
         "tasks": tasks,
+        "capability_costs": capability::costs(sim),
         "waiting": kinds,
         "controllers": sim.controllers().count(),
         "effects": count(&|who| sim.each_effect(who).map_or(0, Iterator::count)),
         "attributes": count(&|who| sim.attributes(who).map_or(0, |a| a.len())),
         "tags": count(&|who| sim.tags(who).map_or(0, |t| t.len())),
         "abilities": count(&|who| sim.grants(who).map_or(0, |g| g.len())),
+        "capabilities": count(&|who| sim.capability_counts(who).map_or(0, |c| c.total as usize)),
         "running": count(&|who| sim.activations(who).map_or(0, Iterator::count)),
         "waiting_tasks": count(&|who| sim.tasks(who).map_or(0, |t| t.len())),
     });

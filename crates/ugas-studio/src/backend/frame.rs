@@ -3,6 +3,7 @@
 use super::request::FrameRequest;
 use super::{Backend, observer_of};
 use crate::backend::{event_log, figures};
+use crate::capability::CapabilityNotes;
 use crate::recording::World;
 use crate::session::Script;
 use crate::view;
@@ -17,6 +18,7 @@ pub(crate) fn names_of(rules: &Rules) -> Value {
         "effects": names(rules.effect_list().map(|(_, n)| n).collect()),
         "abilities": names(rules.ability_list().map(|(_, n)| n).collect()),
         "inputs": names(rules.input_list().map(|(_, n)| n).collect()),
+        "sets": names(rules.capability_set_list().map(|(_, n)| n).collect()),
         "tags": names(rules.tag_ids().filter_map(|t| rules.tag_name(t)).collect()),
     })
 }
@@ -57,12 +59,16 @@ impl Backend {
         let hash = self.recording.world_mut().hash();
         let session = self.recording.world();
         let (round_trip, loss) = session.link();
+        let hosts = session.block_names();
         let details: Vec<Value> = request
             .watch
             .iter()
             .map(|(side, name)| {
                 let known = observer_of(session, side.as_deref()).ok().zip(session.who(name));
-                let detail = known.and_then(|(observer, who)| view::detail(session.names(), observer, who));
+                let detail = known.and_then(|(observer, who)| {
+                    let steps = self.event_log.last_steps(who, side.as_deref(), session.tick());
+                    view::detail(session.names(), observer, who, &CapabilityNotes { hosts: &hosts, steps })
+                });
                 json!({ "side": side, "name": name, "detail": detail })
             })
             .collect();

@@ -249,6 +249,7 @@ impl Backend {
                 return self.put_and_report(input);
             }
             WorldRequest::Explain { side, who, attribute } => return self.explain(side.as_deref(), &who, &attribute),
+            WorldRequest::WhyNot { side, who, capability } => return self.why_not(side.as_deref(), &who, &capability),
             WorldRequest::Preview { side, action } => return self.preview(side.as_deref(), &action),
             WorldRequest::History { about } => return Ok(self.history(about.as_deref())),
             WorldRequest::Causes { serial } => return self.causes(serial),

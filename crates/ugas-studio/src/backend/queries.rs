@@ -1,9 +1,9 @@
-//! Requests that read the recording: explanations, previews, events, causes and links.
+//! Requests that read the recording: explanations, reasons, previews, events, causes and links.
 
 use super::{Backend, event_log, observer_of};
 use crate::recording::World;
 use crate::session::{Action, Input};
-use crate::{explain, preview};
+use crate::{capability, explain, preview};
 use serde_json::{Value, json};
 
 impl Backend {
@@ -18,6 +18,16 @@ impl Backend {
             None => self.event_log.with_writes(why, session.names(), session.sim(), who, session.tick()),
             Some(_) => json!(why),
         })
+    }
+
+    /// Returns the reasons why a capability is not active on the server or on a client.
+    pub(super) fn why_not(&self, side: Option<&str>, who: &str, class: &str) -> Result<Value, String> {
+        let session = self.recording.world();
+        let observer = observer_of(session, side)?;
+        let id = session.who(who).ok_or_else(|| format!("actor {who} does not exist"))?;
+        let (docs, hosts) = (session.capability_docs(), session.block_names());
+        let reasons = capability::why_not(session.names(), observer, id, class, docs, &hosts)?;
+        Ok(json!({ "tick": session.tick(), "reasons": reasons }))
     }
 
     /// Previews an action at the current tick, on the server or on a client.

@@ -89,6 +89,13 @@ pub(crate) enum WorldRequest {
         who: String,
         attribute: String,
     },
+    /// Request for the reasons why a capability is not active on the server or on a client.
+    WhyNot {
+        #[serde(default)]
+        side: Option<String>,
+        who: String,
+        capability: String,
+    },
     /// Request for a preview of an action on the server or on a client. The world does not change.
     Preview {
         #[serde(default)]

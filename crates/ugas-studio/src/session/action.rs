@@ -3,10 +3,13 @@
 use crate::Names;
 use serde::{Deserialize, Serialize};
 use ugas_core::{
-    Anchor, AttributeId, ControllerId, DefId, EffectId, EventData, NameKind, Op, Outcome, Refusal, Rules, Sim, Spec,
-    Target, Which,
+    Anchor, AttributeId, BlockSource, ControllerId, DefId, EffectId, EventData, NameKind, Op, Outcome, Refusal, Rules,
+    Sim, Spec, Target, Which,
 };
 use ugas_doc::Effect;
+
+/// The name under which the studio blocks tags.
+pub(crate) const STUDIO: &str = "Studio";
 
 /// An action on an actor. Actors are identified by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +94,44 @@ pub enum Action {
         /// The new base value.
         value: f64,
     },
+    /// Adds a capability set or an ability set.
+    AddSet {
+        /// The name of the set.
+        set: String,
+        /// The actor.
+        who: String,
+    },
+    /// Removes a capability set or an ability set.
+    RemoveSet {
+        /// The name of the set.
+        set: String,
+        /// The actor that has the set.
+        who: String,
+    },
+    /// Blocks a tag: capabilities with the tag or a descendant of it are deactivated and not evaluated. The source of
+    /// the block is the host under the name `Studio`.
+    Block {
+        /// The tag.
+        tag: String,
+        /// The actor.
+        who: String,
+    },
+    /// Removes the block of a tag by the studio.
+    Unblock {
+        /// The tag.
+        tag: String,
+        /// The actor.
+        who: String,
+    },
+    /// Enables or disables the capabilities of a class.
+    Enable {
+        /// The class.
+        class: String,
+        /// The actor.
+        who: String,
+        /// Whether the capabilities are enabled.
+        on: bool,
+    },
 }
 
 impl Action {
@@ -114,6 +155,12 @@ impl Action {
         let ability = |name: &str| rules.find_ability(name).ok_or_else(|| unknown(rules, NameKind::Ability, name));
         let effect = |name: &str| rules.find_effect(name).ok_or_else(|| unknown(rules, NameKind::Effect, name));
         let input = |name: &str| rules.find_input(name).ok_or_else(|| unknown(rules, NameKind::Input, name));
+        let find_tag = |name: &str| rules.find_tag(name).ok_or_else(|| unknown(rules, NameKind::Tag, name));
+        let set = |name: &str| match rules.find_ability_set(name) {
+            Some(set) => Ok(set),
+            None if name.is_empty() => Err("enter a capability set first".to_owned()),
+            None => Err(unknown(rules, NameKind::AbilitySet, name)),
+        };
         Ok(ResolvedAction::Op(match self {
             Action::Apply { effect: name, to, by, level } => {
                 let mut spec = Spec::new(effect(name)?, who(to)?).level(level.unwrap_or(1).max(1));
@@ -134,8 +181,7 @@ impl Action {
             }
             Action::Release { input: name, who: actor } => Op::Release { who: who(actor)?, input: input(name)? },
             Action::Event { tag, who: actor, value } => {
-                let tag = rules.find_tag(tag).ok_or_else(|| unknown(rules, NameKind::Tag, tag))?;
-                Op::Event(EventData { magnitude: *value, ..EventData::new(tag, who(actor)?) })
+                Op::Event(EventData { magnitude: *value, ..EventData::new(find_tag(tag)?, who(actor)?) })
             }
             Action::Move { who: actor, to } => {
                 if !to.iter().all(|v| v.is_finite() && v.abs() <= 1e9) {
@@ -150,6 +196,25 @@ impl Action {
                 let _: AttributeId =
                     rules.find_attribute(attribute).ok_or_else(|| unknown(rules, NameKind::Attribute, attribute))?;
                 return Ok(ResolvedAction::Write(who(actor)?, attribute.clone(), *value));
+            }
+            Action::AddSet { set: name, who: actor } => Op::GrantSet { who: who(actor)?, set: set(name)? },
+            Action::RemoveSet { set: name, who: actor } => {
+                let (who, set) = (who(actor)?, set(name)?);
+                let held = sim.ability_sets(who).unwrap_or_default();
+                // The set that was added last.
+                let handle = held.iter().rev().find(|held| held.0 == set).map(|held| held.1);
+                Op::RevokeSet { who, handle: handle.ok_or_else(|| format!("{actor} does not have {name}"))? }
+            }
+            Action::Block { tag, who: actor } => {
+                Op::Block { who: who(actor)?, tag: find_tag(tag)?, source: BlockSource::host(STUDIO) }
+            }
+            Action::Unblock { tag, who: actor } => {
+                Op::Unblock { who: who(actor)?, tag: find_tag(tag)?, source: BlockSource::host(STUDIO) }
+            }
+            Action::Enable { class, who: actor, on } => {
+                let find = rules.find_capability(class);
+                let capability = find.ok_or_else(|| unknown(rules, NameKind::Capability, class))?;
+                Op::Enable { who: who(actor)?, capability, on: *on }
             }
         }))
     }
@@ -208,7 +273,8 @@ fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Resul
 
 fn unknown(rules: &Rules, kind: NameKind, name: &str) -> String {
     if name.is_empty() {
-        return format!("enter {} {kind} first", if kind == NameKind::Tag { "a" } else { "an" });
+        let a = if matches!(kind, NameKind::Tag | NameKind::Capability) { "a" } else { "an" };
+        return format!("enter {a} {kind} first");
     }
     match rules.nearest_name(kind, name) {
         Some(near) => format!("unknown {kind} '{name}'; did you mean '{near}'?"),

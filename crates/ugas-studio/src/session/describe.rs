@@ -45,6 +45,12 @@ impl Action {
             Action::Release { input, who } => format!("release {input} of {who}"),
             Action::Event { tag, who, .. } => format!("send {tag} to {who}"),
             Action::Move { who, .. } => format!("move {who}"),
+            Action::AddSet { set, who } => format!("add {set} to {who}"),
+            Action::RemoveSet { set, who } => format!("remove {set} from {who}"),
+            Action::Block { tag, who } => format!("block {tag} of {who}"),
+            Action::Unblock { tag, who } => format!("unblock {tag} of {who}"),
+            Action::Enable { class, who, on: true } => format!("switch on {class} of {who}"),
+            Action::Enable { class, who, on: false } => format!("switch off {class} of {who}"),
             Action::Set { who, attribute, value } => format!("set {attribute} of {who} to {value}"),
         }
     }

@@ -12,6 +12,7 @@ mod open;
 mod outcome;
 mod script;
 
+pub(crate) use action::STUDIO;
 pub use action::{Action, ResolvedAction};
 pub use duel::{Duel, Keys};
 pub use firing_range::{FiringRange, WrongFrames};
@@ -28,7 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use ugas_core::{ControllerId, Fact, Facts, Limits, Sim, SimConfig, SimTime, TaskRecord};
 use ugas_data::{Diagnostic, Severity};
-use ugas_doc::ControllerReplication;
+use ugas_doc::{Capability, ControllerReplication, DocumentKind};
 use ugas_net::client::{ClientConfig, NetFacts};
 use ugas_net::harness::{Harness, Player};
 use ugas_net::link::LinkProfile;
@@ -199,7 +200,7 @@ impl Session {
     /// Returns the observer of a client or, without a client, of the server.
     pub(crate) fn observer(&self, client: Option<&str>) -> Option<Observer<'_>> {
         match client {
-            None => Some(Observer::Server(self.sim())),
+            None => Some(Observer::Server(self.net.server())),
             Some(name) => self.connected().find(|p| p.name() == name).map(|p| Observer::Client(p.client())),
         }
     }
@@ -207,6 +208,18 @@ impl Session {
     /// Returns the documents.
     pub fn library(&self) -> &Library {
         &self.library
+    }
+
+    /// Returns the documents of capabilities.
+    pub(crate) fn capability_docs(&self) -> impl Iterator<Item = &Capability> {
+        let of_script = self.script.iter().flat_map(|script| &script.run().capabilities);
+        of_script.chain(self.library.docs().filter_map(Capability::of))
+    }
+
+    /// Returns the names under which the host may have blocked tags.
+    pub(crate) fn block_names(&self) -> Vec<String> {
+        let of_script = self.script.iter().flat_map(|script| script.run().block_names.iter().cloned());
+        of_script.chain([STUDIO.to_owned()]).collect()
     }
 
     /// Returns the shared documents, to detect later whether they were replaced.

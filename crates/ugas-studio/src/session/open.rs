@@ -4,7 +4,7 @@ use super::script::ScenarioList;
 use super::{Script, Session, first_error};
 use crate::{Library, Names};
 use std::path::{Path, PathBuf};
-use ugas_core::{Anchor, ControllerId, Rules, Sim, SimConfig, SpawnSpec};
+use ugas_core::{Anchor, ControllerId, Role, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_data::{Project, ReadError};
 use ugas_doc::{Doc, Metadata, Placement};
 use ugas_lab::Scenario;
@@ -44,7 +44,9 @@ impl Session {
         }
         let mut session = Session::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
         let listed = ScenarioList { names: all.iter().map(|s| s.name.clone()).collect(), at, seed: scenario.seed };
-        session.script = Some(Script::new(run, listed));
+        let script = Script::new(run, listed);
+        session.tick_facts.facts.list = script.first_facts();
+        session.script = Some(script);
         Ok(session)
     }
 
@@ -101,7 +103,7 @@ impl Session {
     /// Opens documents without a scene: spawns each controller once, in a row.
     fn of_controllers(library: Library, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
-        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut sim = Sim::new(rules.clone(), server_config(seed));
         let mut names = Names::default();
         for doc in library.own_docs() {
             let Doc::Controller(controller) = doc else { continue };
@@ -121,7 +123,7 @@ impl Session {
     /// Opens a scene, merged with the scenes that it extends. The session has no clients.
     pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
-        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut sim = Sim::new(rules.clone(), server_config(seed));
         let mut names = Names::default();
         let scene = match library.set().and_then(|set| library.project().scene(&set, scene)) {
             Some(Ok(scene)) => scene,
@@ -138,6 +140,12 @@ impl Session {
         }
         Ok(Session::of_sim(sim, library, names, seed))
     }
+}
+
+/// Returns the config of a server's sim. Actors are spawned as on a server: a capability of a side that does not run on
+/// a server does not start.
+fn server_config(seed: u64) -> SimConfig {
+    SimConfig { seed, role: Role::Authority, ..SimConfig::default() }
 }
 
 /// Returns the spawn parameters of a placement. The rotation of the placement is left to the host.

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use crate::Names;
-use ugas_core::{ActivationKey, EffectState, Outcome, Sim, needs_target};
+use ugas_core::{ActivationKey, EffectState, Outcome, Sim, TagId, needs_target};
 
 /// The outcome of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,12 @@ impl Action {
             Action::Release { who, .. }
             | Action::Event { who, .. }
             | Action::Move { who, .. }
-            | Action::Set { who, .. } => who,
+            | Action::Set { who, .. }
+            | Action::AddSet { who, .. }
+            | Action::RemoveSet { who, .. }
+            | Action::Block { who, .. }
+            | Action::Unblock { who, .. }
+            | Action::Enable { who, .. } => who,
         }
     }
 
@@ -81,6 +86,13 @@ impl Action {
             Action::Release { input, who } => done(format!("{input} of {who} was released")),
             Action::Event { tag, who, .. } => done(format!("{tag} was sent to {who}")),
             Action::Move { who, to } => done(format!("{who} was moved to {}, {}", to[0], to[2])),
+            Action::AddSet { set, who } => done(format!("{set} was added to {who}")),
+            Action::RemoveSet { set, who } => done(format!("{set} was removed from {who}")),
+            Action::Block { tag, who } => blocked(names, sim, tag, who),
+            Action::Unblock { tag, who } => unblocked(names, sim, tag, who),
+            Action::Enable { class, who, on } => {
+                done(format!("{class} of {who} was switched {}", if *on { "on" } else { "off" }))
+            }
             Action::Set { who, attribute, value } => {
                 let base = sim.rules().find_attribute(attribute).zip(names.who(sim, who));
                 let base = base.and_then(|(a, who)| sim.base(who, a).ok()).unwrap_or(*value);
@@ -90,6 +102,34 @@ impl Action {
                 }
             }
         }
+    }
+}
+
+/// Describes a block, and reports if no capability has the tag.
+fn blocked(names: &Names, sim: &Sim, tag: &str, who: &str) -> ActionOutcome {
+    let (rules, views) = (sim.rules(), names.who(sim, who).and_then(|who| sim.capabilities(who).ok()));
+    let is_tagged = |of: TagId| {
+        let mut tags = views.iter().flatten().flat_map(|view| rules.capability_tags(view.set, view.index));
+        tags.any(|&tag| rules.tag_is_under(tag, of))
+    };
+    match rules.find_tag(tag).is_some_and(is_tagged) {
+        true => ActionOutcome { text: format!("{tag} of {who} was blocked"), no_effect: false },
+        false => {
+            let text = format!("{tag} of {who} was blocked, but no capability of {who} has this tag");
+            ActionOutcome { text, no_effect: true }
+        }
+    }
+}
+
+/// Describes the end of a block, and reports if another source still blocks the tag.
+fn unblocked(names: &Names, sim: &Sim, tag: &str, who: &str) -> ActionOutcome {
+    let found = names.who(sim, who).zip(sim.rules().find_tag(tag));
+    match found.is_some_and(|(who, tag)| sim.is_blocked(who, tag) == Ok(true)) {
+        true => {
+            let text = format!("{tag} of {who} is no longer blocked by the studio, but still by another source");
+            ActionOutcome { text, no_effect: true }
+        }
+        false => ActionOutcome { text: format!("{tag} of {who} was unblocked"), no_effect: false },
     }
 }
 

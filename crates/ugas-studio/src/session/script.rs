@@ -1,7 +1,7 @@
 //! A scenario in a session. The world follows the recorded states of the scenario until an input changes the world.
 
 use std::sync::Arc;
-use ugas_core::{Facts, Role, Sim, SimTime};
+use ugas_core::{Fact, Facts, Role, Sim, SimTime};
 use ugas_lab::RecordedRun;
 
 /// The scenarios of a file, and which of them is current.
@@ -92,9 +92,14 @@ impl Script {
         }
     }
 
+    /// Returns the recorded facts up to the start of the world.
+    pub(super) fn first_facts(&self) -> Vec<Fact> {
+        self.run.report.facts.iter().filter(|f| f.at <= self.now).copied().collect()
+    }
+
     /// Copies the recorded facts of the tick.
     pub(super) fn copy_facts(&self, facts: &mut Facts) {
-        let of_tick = |f: &&ugas_core::Fact| f.at > self.before && f.at <= self.now;
+        let of_tick = |f: &&Fact| f.at > self.before && f.at <= self.now;
         facts.list = self.run.report.facts.iter().filter(of_tick).copied().collect();
         facts.detail.clear();
     }

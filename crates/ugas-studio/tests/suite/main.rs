@@ -3,6 +3,7 @@
 
 mod attach;
 mod backend;
+mod capability;
 mod data;
 mod demo;
 mod figures;

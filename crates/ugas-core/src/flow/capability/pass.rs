@@ -35,6 +35,14 @@ pub(super) struct RowWork {
     pub(super) stream: RollStream,
 }
 
+/// A measured visit of a capability.
+struct Visit {
+    class: CapabilityId,
+    is_evaluated: bool,
+    /// The time of the host's clock when the visit began.
+    start: u64,
+}
+
 /// What an evaluation of a capability did.
 pub(super) enum Evaluated {
     /// Nothing, or it changed only its own state. `sleeps` is whether the next frame need not evaluate it again.
@@ -92,13 +100,13 @@ impl Flow<'_> {
         let mut work = self.begin_work(who, slot, op);
         while let Some(key) = self.next_evaluated(&work, &mut at, is_awake).filter(|key| key.handle < end) {
             self.sc.visited += 1;
-            let start = self.start_measurement(&work, at);
+            let visit = self.start_measurement(&work, at);
             let evaluated = self.evaluate_capability(&work, at);
             if matches!(evaluated, Evaluated::WithChanges) {
                 self.frame_done(who);
             }
-            if let Some((class, start)) = start {
-                self.measure(class, start);
+            if let Some(visit) = visit {
+                self.measure(visit);
             }
             match evaluated {
                 Evaluated::Quietly { sleeps } => {
@@ -126,23 +134,28 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns the class of a capability and the time of the host's clock, if evaluations are measured: with a host, and
-    /// not in a replay.
-    fn start_measurement(&mut self, work: &RowWork, at: usize) -> Option<(CapabilityId, u64)> {
-        let host = self.host.as_mut().filter(|_| self.replay.is_none())?;
-        let start = host.stopwatch();
-        Some((self.row(work.slot).play().capabilities().records.get(at)?.class, start))
+    /// Starts the measurement of a visit, with a host and outside a replay.
+    fn start_measurement(&mut self, work: &RowWork, at: usize) -> Option<Visit> {
+        if self.host.is_none() || self.replay.is_some() {
+            return None;
+        }
+        let record = self.row(work.slot).play().capabilities().records.get(at)?;
+        let is_due = record.interval <= SimTime::ZERO || work.now - record.last >= record.interval;
+        let is_evaluated = record.stage.is_set_up() && is_due && self.view().blocker_of(work.slot, record).is_none();
+        let class = record.class;
+        Some(Visit { class, is_evaluated, start: self.host.as_mut()?.stopwatch() })
     }
 
-    /// Counts an evaluation of a class that began at a time of the host's clock.
-    fn measure(&mut self, class: CapabilityId, start: u64) {
+    /// Ends the measurement of a visit.
+    fn measure(&mut self, visit: Visit) {
+        let Visit { class, is_evaluated, start } = visit;
         let end = self.host.as_mut().map_or(0, |h| h.stopwatch());
         let (at, figures) = (self.st.now, &mut self.ix.capability_figures);
         let place = class.index();
         if place >= figures.len() {
             figures.extend((figures.len()..=place).map(|id| CapabilityFigures::new(CapabilityId(id as u32))));
         }
-        figures[place].record(at, end.saturating_sub(start));
+        figures[place].record(at, is_evaluated, end.saturating_sub(start));
     }
 
     /// Begins frame work of a row's capabilities.
