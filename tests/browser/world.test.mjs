@@ -325,3 +325,88 @@ test("one of several scenarios in a file is chosen on the page, and a permalink 
   await until(other, () => document.getElementById("result")?.textContent === "1 expectation failed.");
   await until(page, () => document.getElementById("result")?.textContent === "1 expectation failed.");
 });
+
+const capability = (page, name) => page.locator(`#capabilities [data-capability="${name}"]`);
+const capabilityState = (page, name, wanted) => until(page, ([n, w]) => document.querySelector(`#capabilities [data-capability="${n}"] [data-state]`)?.dataset.state === w, [name, wanted]);
+const steps = (page, ticks) => ask(page, { ask: "step", ticks });
+
+async function turret(t) {
+  const own = await start("studio", "scenarios/cookbook/turret.yaml");
+  t.after(() => own.stop());
+  const page = await visit(browser, own.address, { hash: "world", query: "seed=7&tick=60" });
+  t.after(() => page.context().close());
+  await ask(page, { ask: "pause" });
+  await page.waitForSelector("#capabilities tbody tr");
+  await capabilityState(page, "Fire", "Active");
+  return page;
+}
+
+// covers: OWN-10
+test("a capability is blocked, stops, is explained, is unblocked, and undo restores the block and then the start", async (t) => {
+  const page = await turret(t);
+  const shots = () => page.evaluate(() => window.studio.detail(null, "Turret").attributes.find((a) => a.name === "Shots").value);
+  const before = await frame(page);
+  assert.match(await capability(page, "Fire").textContent(), /every 0\.5 s.*AuthorityOnly.*activated 0\.5 s/);
+  await capability(page, "Fire").getByText("Block", { exact: true }).click();
+  await until(page, () => /Capability\.Weapon\.Fire of Turret was blocked/.test(document.getElementById("capability-outcome").textContent));
+  await steps(page, 60);
+  await capabilityState(page, "Fire", "Blocked");
+  const stopped = await shots();
+  assert.match(await capability(page, "Fire").textContent(), /Capability\.Weapon\.Fire by the host \(Studio\).*deactivated 1\.0 s/);
+  await steps(page, 60);
+  await until(page, (at) => window.studio.frame.tick === at, before.tick + 120);
+  assert.equal(await shots(), stopped, "it does not fire while it is blocked");
+  await capability(page, "Fire").getByText("Why?").click();
+  await until(page, () => document.getElementById("why-not")?.textContent === "Blocked Capability.Weapon.Fire is blocked by the host (Studio)");
+  await capability(page, "Fire").getByText("Unblock").click();
+  await steps(page, 60);
+  await capabilityState(page, "Fire", "Active");
+  await until(page, (n) => window.studio.detail(null, "Turret").attributes.find((a) => a.name === "Shots").value > n, stopped);
+  await page.click("#undo");
+  await until(page, () => document.getElementById("notice-text").textContent === "Undone: unblock Capability.Weapon.Fire of Turret.");
+  await capabilityState(page, "Fire", "Blocked");
+  await page.keyboard.press("u");
+  await until(page, () => document.getElementById("notice-text").textContent === "Undone: block Capability.Weapon.Fire of Turret.");
+  await page.locator("#time").fill(String(before.tick));
+  await until(page, (hash) => window.studio.frame.hash === hash, before.hash);
+  await capabilityState(page, "Fire", "Active");
+  assert.deepEqual(page.faults, []);
+});
+
+// covers: OWN-10
+test("capabilities are switched off and on, and sets are removed and added", async (t) => {
+  const page = await turret(t);
+  await capability(page, "Aim").getByText("Switch off").click();
+  await capabilityState(page, "Aim", "Disabled");
+  await capability(page, "Aim").getByText("Switch on").click();
+  await capabilityState(page, "Aim", "Active");
+  await page.click('#capabilities button[aria-label="Remove CS_Turret"]');
+  await until(page, () => document.querySelector("#capabilities .empty")?.textContent === "No capabilities.");
+  await page.click("#do-add-set");
+  await until(page, () => /failed: enter a capability set first/.test(document.getElementById("capability-outcome").textContent));
+  assert.deepEqual(await page.locator("#l-sets option").evaluateAll((all) => all.map((o) => o.value)), ["CS_Turret"]);
+  await page.fill("#d-set", "CS_Turret");
+  await page.click("#do-add-set");
+  await capabilityState(page, "Aim", "Active");
+  assert.deepEqual(page.faults, []);
+});
+
+// covers: OWN-10
+test("a client is shown beside the server, and the statistics list the cost of each class", async (t) => {
+  const page = await turret(t);
+  await ask(page, { ask: "put", input: { Join: { client: "Ann", owns: ["Turret"] } } });
+  await steps(page, 60);
+  await until(page, () => document.querySelector("#capabilities thead").textContent.includes("Client Ann"));
+  const states = () => capability(page, "Aim").locator("[data-state]").evaluateAll((all) => all.map((el) => el.dataset.state));
+  await until(page, () => [...document.querySelectorAll('#capabilities [data-capability="Aim"] [data-state]')].every((el) => el.dataset.state === "Active"));
+  assert.equal((await states()).length, 2);
+  await page.selectOption("#side", "Ann");
+  await capability(page, "Cool").getByText("Why?").click();
+  await until(page, () => /`Heat > 5` does not hold: Heat is \d/.test(document.getElementById("why-not")?.textContent));
+  assert.match(await page.textContent("#answer"), /on client Ann/);
+  await page.click('#tabs a[href="#figures"]');
+  await page.waitForSelector('#capability-costs [data-class="Fire"]');
+  const cells = await page.locator('#capability-costs [data-class="Fire"] td').allTextContents();
+  assert.equal(cells[1], "1");
+  assert.ok(Number(cells[4]) > Number(cells[5]) && Number(cells[5]) > 0, `visited more often than evaluated: ${cells}`);
+});
