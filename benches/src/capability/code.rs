@@ -36,7 +36,7 @@ impl CodedCapability for Walk {
     fn step(&self, walked: &mut SimTime, call: CapabilityCall, cx: &mut CapabilityCx<'_>) {
         match call {
             CapabilityCall::Tick { elapsed } => {
-                *walked = *walked + elapsed;
+                *walked += elapsed;
                 if *walked >= SimTime::seconds(TIRES_AFTER) {
                     *walked = SimTime::ZERO;
                     if let Some(tire) = cx.rules().find_effect("GE_Tire") {
