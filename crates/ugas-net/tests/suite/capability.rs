@@ -1,11 +1,12 @@
 //! Capabilities over the network: the owning client predicts them, and learns what the server adds, removes and blocks.
 
-use crate::kit::{Game, Setup, builder};
+use crate::kit::{Game, LENGTH, Setup, builder};
+use std::collections::BTreeMap;
 use ugas_core::{
     AbilitySetId, BlockSource, CapabilityCall, CapabilityCx, CapabilityId, CapabilityState, CapabilityStep,
     CodedCapability, FactKind, Facts, Home, Op, Outcome, Refusal, RulesBuilder, SimTime, Target,
 };
-use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, Effect, SetCapability, Side};
+use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, Effect, Resource, SetCapability, Side};
 use ugas_net::client::{Certainty, NetFacts};
 
 /// Counts its ticks, and every fourth tick restores some mana.
@@ -32,12 +33,16 @@ fn rules() -> RulesBuilder {
         .add(Capability::new("Focus").when("Mana < 70").until("Mana > 75").effect("GE_Focus"))
         .add(Capability::new("Stance").blocks("Capability.Rest"))
         .add(Capability::new("Watch").query("State.Focus"))
+        .add(Resource::new("Rage", 0.0).max(100.0))
+        .add(Effect::infinite("GE_Fury").add("Speed", 2.0))
+        .add(Capability::new("Fury").when("Rage > 50").effect("GE_Fury"))
         .add(
             CapabilitySet::new("CS_Mind")
                 .data("MindData")
                 .capability(of("Focus", Side::Always).tag("Capability.Mind"))
                 .capability(of("Stance", Side::AuthorityAndLocalControlled))
                 .capability(of("Pulse", Side::Always).interval(0.05).tag("Capability.Mind.Pulse"))
+                .capability(of("Fury", Side::Always))
                 .capability(of("Watch", Side::AuthorityOnly)),
         )
         .capability_code("Pulse", Pulse)
@@ -89,6 +94,23 @@ fn client_steps(g: &mut Game) -> Vec<(String, CapabilityStep)> {
     // A confirmed fact was emitted before, when it was predicted.
     let new = facts.iter().filter(|(_, certainty)| matches!(certainty, Certainty::Predicted | Certainty::Server));
     steps(g, new.map(|(fact, _)| fact))
+}
+
+/// Checks for some ticks that the confirmed state and the prediction of the client equal the state of the server.
+fn assert_in_step(g: &mut Game) {
+    let (mut server, mut client) = (BTreeMap::new(), BTreeMap::new());
+    for _ in 0..40 {
+        g.net.run(1);
+        server.insert(g.net.server().sim().now(), g.net.server().owner_hash(g.hero).unwrap());
+        let confirmed = g.ana().confirmed_tick(g.hero).unwrap().time(LENGTH);
+        if let Some(hash) = server.get(&confirmed) {
+            assert_eq!(g.ana().confirmed_hash(g.hero), Some(*hash), "{confirmed:?}");
+        }
+        client.insert(g.ana().sim().now(), g.ana().sim().remote().hash_without(g.hero, &[]).unwrap());
+    }
+    let compared = client.iter().filter_map(|(at, hash)| Some((hash, server.get(at)?))).collect::<Vec<_>>();
+    assert!(compared.len() > 20, "{} ticks", compared.len());
+    assert!(compared.iter().all(|(client, server)| client == server), "a prediction differs");
 }
 
 fn state(g: &Game, name: &str) -> CapabilityState {
@@ -146,7 +168,7 @@ fn only_the_server_adds_removes_blocks_and_switches() {
     assert_ne!(hash, 0);
     add(&mut g);
     g.net.run(30);
-    assert_eq!(g.ana().sim().capabilities(who).unwrap().len(), 4);
+    assert_eq!(g.ana().sim().capabilities(who).unwrap().len(), 5);
 }
 
 // covers: CAP-43
@@ -170,7 +192,7 @@ fn the_client_predicts_what_both_run_and_does_not_know_what_only_the_server_runs
     let mut g = game(1);
     add(&mut g);
     g.net.run(30);
-    let before = g.ana().counts().corrections;
+    let before = g.ana().counts();
     assert_eq!((state(&g, "Stance"), state(&g, "Watch")), (CapabilityState::Active, CapabilityState::Elsewhere));
     assert_eq!(g.ana().sim().home_of(g.hero, Side::AuthorityOnly), Ok(Home::Replicated));
     assert_eq!(state(&g, "Focus"), CapabilityState::Inactive);
@@ -182,37 +204,89 @@ fn the_client_predicts_what_both_run_and_does_not_know_what_only_the_server_runs
     }
     let activated = client_steps(&mut g).iter().any(|s| *s == ("Focus".into(), CapabilityStep::Activated));
     assert!(activated, "predicted by the client");
-    assert_eq!(g.ana().counts().corrections, before, "server and client evaluate alike");
+    assert_eq!(g.ana().counts().corrections, before.corrections, "server and client evaluate alike");
+    assert_eq!(g.ana().counts().external_changes, before.external_changes, "no interference");
+    assert_in_step(&mut g);
     assert_eq!(g.ana().counts().malformed, 0);
+}
+
+/// What the server does within the window of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interference {
+    GrantSet,
+    RevokeSet,
+    Block,
+    Unblock,
+    Disable,
+    Enable,
+    SetTick,
+    SetRate,
+    ModifyResource,
+}
+
+const INTERFERENCES: [Interference; 9] = [
+    Interference::GrantSet,
+    Interference::RevokeSet,
+    Interference::Block,
+    Interference::Unblock,
+    Interference::Disable,
+    Interference::Enable,
+    Interference::SetTick,
+    Interference::SetRate,
+    Interference::ModifyResource,
+];
+
+impl Interference {
+    /// Brings the hero into the state in which the interference changes something. Returns the op of the interference.
+    fn prepare(self, g: &mut Game) -> Op {
+        let (who, set, pulse, rage) = (g.hero, set(g), class(g, "Pulse"), g.rules.set("Rage").unwrap());
+        let (tag, source) = (g.tag("Capability.Mind"), BlockSource::host("Cutscene"));
+        let enable = |on| Op::Enable { who, capability: pulse, on };
+        on_server(g, Op::AddSet { who, set: rage });
+        let handle = if self == Interference::GrantSet { 0 } else { add(g) };
+        let (before, op) = match self {
+            Interference::GrantSet => (None, Op::GrantSet { who, set }),
+            Interference::RevokeSet => (None, Op::RevokeSet { who, handle }),
+            Interference::Block => (None, Op::Block { who, tag, source }),
+            Interference::Unblock => (Some(Op::Block { who, tag, source }), Op::Unblock { who, tag, source }),
+            Interference::Disable => (None, enable(false)),
+            Interference::Enable => (Some(enable(false)), enable(true)),
+            Interference::SetTick => {
+                let interval = Some(SimTime::millis(150));
+                (None, Op::SetTick { who, capability: pulse, ticks: None, interval })
+            }
+            Interference::SetRate => (None, Op::SetRate { who, rate: ugas_core::Rate::new(0.5).unwrap() }),
+            Interference::ModifyResource => {
+                let attribute = g.attribute("Rage");
+                (None, Op::ModifyResource { who, attribute, by: 60.0, source: None, tags: Vec::new(), plain: false })
+            }
+        };
+        if let Some(before) = before {
+            on_server(g, before);
+        }
+        op
+    }
 }
 
 #[test]
 fn whatever_the_server_does_within_the_window_of_the_client_both_agree_after_one_correction() {
+    let differences = |g: &Game| g.ana().counts().corrections + g.ana().counts().external_changes;
     for tick in 0..24 {
-        for what in 0..5 {
+        for what in INTERFERENCES {
             let mut g = game(tick + 1);
-            let handle = add(&mut g);
+            let op = what.prepare(&mut g);
             g.net.run(30);
             let _ = g.cast("GA_Haste", Target::None);
             g.net.run(tick as u32);
-            let before = g.ana().counts();
-            let (who, pulse) = (g.hero, class(&g, "Pulse"));
-            let tag = g.tag("Capability.Mind");
-            let op = match what {
-                0 => Op::RevokeSet { who, handle },
-                1 => Op::Block { who, tag, source: BlockSource::host("Cutscene") },
-                2 => Op::Enable { who, capability: pulse, on: false },
-                3 => Op::SetTick { who, capability: pulse, ticks: None, interval: Some(SimTime::millis(150)) },
-                _ => Op::SetRate { who, rate: ugas_core::Rate::new(0.5).unwrap() },
-            };
+            let before = differences(&g);
             on_server(&mut g, op.clone());
             let _ = g.cast("GA_Haste", Target::None);
             g.net.run(60);
-            let settled = g.ana().counts();
-            let differences = |c: &ugas_net::client::ClientCounts| c.corrections + c.external_changes;
-            assert!(differences(&settled) - differences(&before) <= 2, "tick {tick}: {op:?}");
+            assert_eq!(differences(&g) - before, 1, "tick {tick}: {op:?}: {:?}", g.ana().counts());
             g.net.run(90);
-            assert_eq!(differences(&g.ana().counts()), differences(&settled), "tick {tick}: {op:?}");
+            assert_eq!(differences(&g) - before, 1, "tick {tick}: {op:?}: {:?}", g.ana().counts());
+            assert_eq!(g.ana().counts().malformed, 0);
+            assert_in_step(&mut g);
         }
     }
 }
