@@ -84,7 +84,8 @@ impl RowValidator<'_> {
         let Block { tag, source } = *block;
         want(self.rules.tags.def(tag).is_some(), "the tag of a block is unknown")?;
         match source {
-            // Hosts choose names. A controller or an effect may exist in another sim.
+            // Hosts choose names. A controller or an effect may be inserted later; the next frame removes the block if
+            // it does not exist then.
             BlockSource::Host(_) | BlockSource::Controller(_) | BlockSource::Effect(_) => Ok(()),
             BlockSource::Capability { handle, position } => {
                 let source = all.find(RecordKey { handle, position });

@@ -1,6 +1,6 @@
 //! Arbitrary bits as sections of remote actors.
 
-use super::game::{LENGTH, recorded, rules};
+use super::game::{LENGTH, rules, rules_with_sets};
 use super::{Done, records};
 use ugas_net::internals::view::{Pose, Proxies, read_next};
 use ugas_net::internals::wire::bits::BitReader;
@@ -8,10 +8,12 @@ use ugas_net::types::Tick;
 
 /// Reads lists of actors as a session does.
 pub fn views(bytes: &[u8], done: Done<'_>) {
-    let _ = recorded();
-    let mut proxies = Proxies::new(rules(), LENGTH);
+    let list = records(bytes);
+    // With capability sets, sections contain those that an actor has.
+    let has_sets = list.first().is_some_and(|(kind, _)| kind & 32 != 0);
+    let mut proxies = Proxies::new(if has_sets { rules_with_sets() } else { rules() }, LENGTH);
     let mut tick = Tick(1);
-    for (kind, record) in records(bytes) {
+    for (kind, record) in list {
         tick = tick.plus(u32::from(kind % 16));
         let (mut from, mut last, mut changes) = (BitReader::new(record), None, Vec::new());
         while let Ok(Some(who)) = read_next(&mut from, &mut last) {

@@ -4,8 +4,8 @@ use crate::kit::capability::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use ugas_core::{
-    BadValue, BlockSource, CapabilityId, ControllerId, EffectKey, InsertError, LimitKind, NameKind, Op, ParamId,
-    Portable, Refusal, Role, Rules, Sim, SimTime, TagId,
+    BadValue, BlockSource, CapabilityId, CapabilityState, ControllerId, EffectKey, InsertError, LimitKind, NameKind,
+    Op, ParamId, Portable, Refusal, Role, Rules, Sim, SimTime, SpawnSpec, TagId,
 };
 use ugas_doc::{AbilitySet, Capability, CapabilitySet, SetCapability, Side};
 
@@ -200,6 +200,51 @@ fn blocks_of_nobody_are_refused() {
     let missing = ControllerId(77);
     assert_eq!(sim.run(Op::Block { who: missing, tag, source: host }), Err(Refusal::StaleHandle));
     assert_eq!(sim.row_hash(who), before);
+}
+
+/// A saved block whose source is not in the sim ends with the next frame. Until then the source may be inserted too.
+#[test]
+fn a_block_of_a_source_that_does_not_exist_ends_with_the_next_frame() {
+    let rules = rules();
+    let (whole, who) = saved(&rules);
+    let other = ControllerId(who.0 + 1);
+    let tag = rules.tag("Capability.Move").unwrap();
+    let sources = [
+        BlockSource::Controller(other),
+        BlockSource::Controller(ControllerId::NONE),
+        BlockSource::Effect(EffectKey { origin_id: 7, target: who, ordinal: 0 }),
+        BlockSource::Effect(EffectKey { origin_id: 7, target: other, ordinal: 0 }),
+        BlockSource::Effect(EffectKey::NONE),
+    ];
+    let class = rules.capability("C").unwrap();
+    for source in sources {
+        let mut whole = whole.clone();
+        let blocks = json!([{ "tag": tag.0, "source": serde_json::to_value(source).unwrap() }]);
+        whole.pointer_mut("/row/side/play").unwrap()["capabilities"]["blocks"] = blocks;
+        let portable: Portable = serde_json::from_value(whole).unwrap();
+        let load = || {
+            let mut sim = Sim::new(rules.clone(), config(Role::Standalone, true));
+            sim.insert(&portable).unwrap();
+            assert_eq!(sim.capability_state(who, class), Ok(CapabilityState::Blocked), "{source:?}");
+            sim
+        };
+        let mut sim = load();
+        frames(&mut sim, 1);
+        assert_eq!(sim.capability_state(who, class), Ok(CapabilityState::Active), "{source:?}");
+        // The source is loaded at the same time.
+        let mut sim = load();
+        let spec = SpawnSpec { id: Some(other), ..SpawnSpec::sets([rules.set("Vitals").unwrap()]) };
+        sim.spawn(spec).unwrap();
+        frames(&mut sim, 3);
+        let stays = source == BlockSource::Controller(other);
+        let state = if stays { CapabilityState::Blocked } else { CapabilityState::Active };
+        assert_eq!(sim.capability_state(who, class), Ok(state), "{source:?}");
+        if stays {
+            sim.despawn(other).unwrap();
+            frames(&mut sim, 1);
+            assert_eq!(sim.capability_state(who, class), Ok(CapabilityState::Active), "it goes with its source");
+        }
+    }
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Capabilities over the network: the owning client predicts them, and learns what the server adds, removes and blocks.
 
-use crate::kit::{Game, LENGTH, Setup, builder};
+use crate::kit::{Game, LENGTH, Setup, Wire, builder};
 use std::collections::BTreeMap;
 use ugas_core::{
     AbilitySetId, BlockSource, CapabilityCall, CapabilityCx, CapabilityId, CapabilityState, CapabilityStep,
     CodedCapability, FactKind, Facts, Home, Op, Outcome, Refusal, RulesBuilder, SimTime, Target,
 };
-use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, Effect, Resource, SetCapability, Side};
+use ugas_doc::{
+    Attribute, AttributeSet, Capability, CapabilitySet, Effect, ReplicationMode, Resource, SetCapability, Side,
+};
 use ugas_net::client::{Certainty, NetFacts};
 
 /// Counts its ticks, and every fourth tick restores some mana.
@@ -26,13 +28,21 @@ impl CodedCapability for Pulse {
 fn rules() -> RulesBuilder {
     let of = |class: &str, side: Side| SetCapability::new(class).side(side);
     builder()
-        .add(AttributeSet::new("MindData").with(Attribute::new("Charge", 3.0)))
+        .add(
+            AttributeSet::new("MindData")
+                .with(Attribute::new("Charge", 3.0))
+                .with(Attribute { replication_mode: ReplicationMode::None, ..Attribute::new("Insight", 3.0) }),
+        )
         .add(Effect::infinite("GE_Focus").add("Speed", 1.0).grants("State.Focus"))
         .add(Effect::instant("GE_Drip").add("Mana", 1.0))
-        .add(Effect::instant("GE_SetCharge").add("Charge", 2.0))
+        .add(Effect::instant("GE_Forget").add("Insight", -5.0))
+        .add(Effect::instant("GE_SetCharge").add("Charge", 2.0).add("Insight", 2.0))
         .add(Capability::new("Focus").when("Mana < 70").until("Mana > 75").effect("GE_Focus"))
         .add(Capability::new("Stance").blocks("Capability.Rest"))
         .add(Capability::new("Watch").query("State.Focus"))
+        .add(Effect::infinite("GE_Doubt").add("Speed", -1.0))
+        .add(Capability::new("Doubt").when("Insight > 4").effect("GE_Doubt"))
+        .add(CapabilitySet::new("CS_Doubt").data("MindData").capability(of("Doubt", Side::Always)))
         .add(Resource::new("Rage", 0.0).max(100.0))
         .add(Effect::infinite("GE_Fury").add("Speed", 2.0))
         .add(Capability::new("Fury").when("Rage > 50").effect("GE_Fury"))
@@ -99,6 +109,7 @@ fn client_steps(g: &mut Game) -> Vec<(String, CapabilityStep)> {
 /// Checks for some ticks that the confirmed state and the prediction of the client equal the state of the server.
 fn assert_in_step(g: &mut Game) {
     let (mut server, mut client) = (BTreeMap::new(), BTreeMap::new());
+    let hidden = [g.attribute("Insight")];
     for _ in 0..40 {
         g.net.run(1);
         server.insert(g.net.server().sim().now(), g.net.server().owner_hash(g.hero).unwrap());
@@ -106,7 +117,7 @@ fn assert_in_step(g: &mut Game) {
         if let Some(hash) = server.get(&confirmed) {
             assert_eq!(g.ana().confirmed_hash(g.hero), Some(*hash), "{confirmed:?}");
         }
-        client.insert(g.ana().sim().now(), g.ana().sim().remote().hash_without(g.hero, &[]).unwrap());
+        client.insert(g.ana().sim().now(), g.ana().sim().remote().hash_without(g.hero, &hidden).unwrap());
     }
     let compared = client.iter().filter_map(|(at, hash)| Some((hash, server.get(at)?))).collect::<Vec<_>>();
     assert!(compared.len() > 20, "{} ticks", compared.len());
@@ -184,6 +195,9 @@ fn data_components_arrive_with_the_set_and_follow_the_server() {
     g.net.server_mut().sim_mut().apply(&spec).unwrap();
     g.net.run(30);
     assert_eq!(g.ana().sim().get(g.hero, charge), Ok(5.0));
+    let insight = g.rules.attribute("Insight").unwrap();
+    assert_eq!(g.net.server().sim().get(g.hero, insight), Ok(5.0));
+    assert_eq!(g.ana().sim().get(g.hero, insight), Ok(3.0), "not marked for replication");
 }
 
 // covers: CAP-12
@@ -266,6 +280,51 @@ impl Interference {
         }
         op
     }
+}
+
+#[test]
+fn the_client_does_not_evaluate_a_condition_on_a_value_that_it_does_not_have() {
+    let mut g = game(1);
+    let (who, set) = (g.hero, g.rules.ability_set("CS_Doubt").unwrap());
+    on_server(&mut g, Op::GrantSet { who, set });
+    g.net.run(30);
+    let differences = |g: &Game| g.ana().counts().corrections + g.ana().counts().external_changes;
+    for (by, seen) in [("GE_SetCharge", CapabilityState::Active), ("GE_Forget", CapabilityState::Inactive)] {
+        let before = differences(&g);
+        let effect = g.effect(by);
+        on_server(&mut g, Op::Apply(ugas_core::Spec::new(effect, who)));
+        g.net.run(60);
+        assert_eq!(state(&g, "Doubt"), seen);
+        assert_eq!(g.truth(who, "Speed"), g.seen(who, "Speed"));
+        // The change of the value, and the frame after it in which the capability reacts.
+        assert!((1..=2).contains(&(differences(&g) - before)), "{} differences", differences(&g) - before);
+        assert_in_step(&mut g);
+    }
+}
+
+/// A change of a data component that is not replicated changes no byte to any client.
+// covers: CAP-43
+#[test]
+fn an_unmarked_data_component_is_not_sent() {
+    let sent = [false, true].map(|changes| {
+        let rules = rules().add(Effect::instant("GE_Ponder").add("Insight", 2.0)).build().unwrap();
+        let mut wire = Wire::new(&rules);
+        for who in [wire.own, wire.foe] {
+            wire.server.sim_mut().grant_set(who, rules.ability_set("CS_Mind").unwrap()).unwrap();
+        }
+        wire.run(30);
+        for _ in 0..10 {
+            for who in [wire.own, wire.foe].into_iter().filter(|_| changes) {
+                let spec = ugas_core::Spec::new(rules.effect("GE_Ponder").unwrap(), who);
+                wire.server.sim_mut().apply(&spec).unwrap();
+            }
+            wire.run(3);
+        }
+        let value = wire.server.sim().get(wire.own, rules.attribute("Insight").unwrap()).unwrap();
+        assert_eq!(value, if changes { 23.0 } else { 3.0 });
+        wire.sent
+    });
+    assert!(sent[0] == sent[1], "not a byte differs in either direction");
 }
 
 #[test]

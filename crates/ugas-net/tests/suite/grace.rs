@@ -308,6 +308,42 @@ fn a_client_that_always_acts_inside_the_grace_is_reported_once() {
     assert_eq!(rig.server.anomaly(PEER).unwrap().0, 0.0);
 }
 
+/// Uses an ability at the end of its cooldown, or one tick earlier where `uses` says so. Returns the numbers of uses
+/// inside the grace and of all uses in each report.
+fn reported(uses: &[bool]) -> Vec<(u32, u32)> {
+    let mut rig = Rig::new(0.2);
+    let first = rig.server.tick().plus(10);
+    for (n, is_early) in (0..).zip(uses) {
+        rig.give("GA_Fast", first.plus(20 * n - u32::from(*is_early)));
+        (0..20).for_each(|_| rig.step());
+    }
+    (0..30).for_each(|_| rig.step());
+    assert_eq!(rig.rejected(), 0);
+    rig.reports().iter().map(|report| (report.inside, report.uses)).collect()
+}
+
+#[test]
+fn nine_of_twenty_uses_inside_the_grace_are_not_reported_and_ten_are() {
+    // The first use begins the first cooldown, so it cannot be early.
+    let early = |n: usize| (0..20).map(|at| (1..=n).contains(&at)).collect::<Vec<_>>();
+    assert_eq!(reported(&early(9)), []);
+    assert_eq!(reported(&early(10)), [(10, 11)]);
+    let last = (0..20).map(|at| at >= 10).collect::<Vec<_>>();
+    assert_eq!(reported(&last), [(10, 20)], "the tenth is the last of the twenty");
+}
+
+#[test]
+fn only_the_last_twenty_uses_count() {
+    let uses = |length: usize, early: &[usize]| (0..length).map(|at| early.contains(&at)).collect::<Vec<_>>();
+    let nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    let with = |last: usize| nine.iter().copied().chain([last]).collect::<Vec<_>>();
+    assert_eq!(reported(&uses(21, &with(20))), [(10, 20)], "uses 1 to 20");
+    assert_eq!(reported(&uses(22, &with(21))), [], "use 1 is no longer among the last twenty");
+    // Nine of every twenty, for ever.
+    let honest: Vec<bool> = (0..60).map(|at| at % 20 > 10).collect();
+    assert_eq!(reported(&honest), []);
+}
+
 #[test]
 fn an_honest_client_plays_the_same_with_a_grace() {
     let played = [0.0, 0.2].map(|grace| {

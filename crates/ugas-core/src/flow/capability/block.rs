@@ -197,6 +197,18 @@ impl Flow<'_> {
         self.wake_capabilities(slot);
     }
 
+    /// Removes the blocks whose source does not exist: the row was inserted or restored without the source. All rows of
+    /// a saved game are inserted before the next frame. Clients receive the result from the server.
+    pub(super) fn remove_orphaned_blocks(&mut self, who: ControllerId) {
+        let Some(slot) = self.st.controllers.slot(who).filter(|_| self.work.role != Role::Client) else { return };
+        let is_orphaned = |flow: &Self, block: &Block| {
+            controller_of(block.source).is_some() && flow.check_source(slot, block.source).is_err()
+        };
+        let blocks = &self.row(slot).play().capabilities().blocks;
+        let orphaned: Vec<Block> = blocks.iter().filter(|block| is_orphaned(self, block)).copied().collect();
+        orphaned.into_iter().for_each(|block| self.remove_block(slot, block));
+    }
+
     /// Removes the blocks of an effect that ended. A client learns from the server that another controller's effect
     /// unblocked its capabilities.
     pub(crate) fn unblock_ended_effect(&mut self, key: EffectKey) {

@@ -96,6 +96,9 @@ impl Flow<'_> {
         // Capabilities that are added during the pass are asked from the next frame on.
         let (end, op) = (row.next_seq, capability_op(who, self.st.now));
         let (mut at, mut has_work, mut is_quiet) = (0, false, true);
+        if is_awake {
+            self.remove_orphaned_blocks(who);
+        }
         self.sc.leaving.clear();
         let mut work = self.begin_work(who, slot, op);
         while let Some(key) = self.next_evaluated(&work, &mut at, is_awake).filter(|key| key.handle < end) {
@@ -207,7 +210,8 @@ impl Flow<'_> {
         }
         let code = self.rules.capability_code(record.class).filter(|code| code.watch.is_none());
         match code {
-            Some(code) if is_active => return self.tick_code(work, at, code, elapsed),
+            // A client whose code may read a value that it does not have takes the slow path.
+            Some(code) if is_active && self.ix.hidden.is_empty() => return self.tick_code(work, at, code, elapsed),
             Some(_) => self.edit_record(slot, key, |record| record.last = now),
             None if interval > SimTime::ZERO => self.edit_record(slot, key, |record| record.last = now),
             None => {}

@@ -49,6 +49,8 @@ struct Called {
     acts: Vec<CapabilityAction>,
     draw: DrawAt,
     state: Vec<u8>,
+    /// Whether this sim has every value that the code read.
+    is_known: bool,
 }
 
 impl Flow<'_> {
@@ -67,8 +69,17 @@ impl Flow<'_> {
         }
     }
 
-    /// Asks a capability. A capability whose state cannot be read answers no.
+    /// Asks a capability. A capability whose state cannot be read answers no. So does one that reads a value that the
+    /// client does not have: its stage changes with the server's state.
     pub(super) fn ask(&mut self, slot: usize, key: RecordKey, question: Question) -> bool {
+        if self.ix.hidden.is_empty() {
+            return self.ask_known(slot, key, question);
+        }
+        let (answer, hidden) = self.watch_hidden(|flow| flow.ask_known(slot, key, question));
+        answer && hidden.is_none()
+    }
+
+    fn ask_known(&mut self, slot: usize, key: RecordKey, question: Question) -> bool {
         let Some(record) = self.row(slot).play().capabilities().find(key) else { return false };
         let class = record.class;
         let Some(code) = self.rules.capability_code(class) else {
@@ -176,7 +187,7 @@ impl Flow<'_> {
             return Evaluated::Quietly { sleeps: false };
         }
         match ends {
-            Some(false) => self.finish_call(slot, key, Called { done, acts, draw, state }),
+            Some(false) => self.finish_call(slot, key, Called { done, acts, draw, state, is_known: true }),
             Some(true) => {
                 (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
                 self.live(who, key, LifeEvent::Deactivate);
@@ -207,18 +218,22 @@ impl Flow<'_> {
         let Some(code) = self.rules.capability_code(record.class) else { return };
         let reads = FlowReads { flow: self, view: self.view(), slot };
         let mut cx = self.capability_cx(record, &reads, self.call_point(slot, record), acts);
+        let before = self.hidden_read.take();
         let done = code.code.step(&record.state, &mut state, call, &mut cx);
         let CapabilityCx { acts, draw, .. } = cx;
-        self.finish_call(slot, key, Called { done, acts, draw, state });
+        let is_known = self.hidden_read.replace(before).is_none();
+        self.finish_call(slot, key, Called { done, acts, draw, state, is_known });
     }
 
     /// Stores the new state of a capability that was called, and executes its requests.
     fn finish_call(&mut self, slot: usize, key: RecordKey, called: Called) {
-        let Called { done, mut acts, draw, state } = called;
+        let Called { done, mut acts, draw, state, is_known } = called;
         let who = self.row(slot).id;
         let used = UsedAbility { who, ability: AbilityId::NONE };
-        // If this sim does not have the seed of the draws, the server decides what the capability does.
-        let is_decided = draw.draw == 0 || self.view().record_draws(&draw, used).is_ok();
+        // If this sim does not have the seed of the draws or a value that the code read, the server decides what the
+        // capability does.
+        let is_rolled = draw.draw == 0 || self.view().record_draws(&draw, used).is_ok();
+        let is_decided = is_rolled && is_known;
         if done.is_none() {
             if let Some(class) = self.record(who, key).map(|record| record.class) {
                 self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });

@@ -14,14 +14,14 @@ pub enum Holding {
     Avatar(ActorId),
     /// A capability set, or an ability set with capabilities.
     Set {
-        /// The handle of its grant.
+        /// The handle of its grant. A client gets another number, which does not depend on hidden state.
         handle: u64,
         /// The set.
         set: AbilitySetId,
     },
     /// A capability set that each machine adds for itself (`Mode: Local`).
     LocalSet {
-        /// Its place among these sets.
+        /// Its place among those of these sets that observers learn about.
         index: u16,
         /// The set.
         set: AbilitySetId,
@@ -44,7 +44,7 @@ impl Remote<'_> {
         let is_seen = |set: AbilitySetId| is_seen(rules, set);
         let sets = row.play().sets.iter().filter(|held| is_seen(held.set));
         into.extend(sets.map(|held| Holding::Set { handle: held.seq, set: held.set }));
-        let local = row.play().capabilities().presets.iter().enumerate().filter(|(_, set)| is_seen(**set));
+        let local = row.play().capabilities().presets.iter().filter(|set| is_seen(**set)).enumerate();
         into.extend(local.map(|(index, &set)| Holding::LocalSet { index: index as u16, set }));
         into.sort_unstable();
     }

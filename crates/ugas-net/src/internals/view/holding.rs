@@ -3,8 +3,38 @@
 use super::code::Cx;
 use super::marks::{Item, Mark};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
-use crate::wire::number::{get_uint, get_uint_to, put_uint};
+use crate::wire::number::{get_uint_to, put_uint};
 use ugas_core::{AbilitySetId, ActorId, Holding};
+
+/// The largest number of a capability set.
+const MAX_NUMBER: u64 = u32::MAX as u64;
+
+/// The numbers by which observers know the capability sets of a controller, in the order in which the sets were added.
+/// The handle of a set counts everything that the controller got before, also what is hidden from observers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SetNumbers {
+    /// Handle and number of each set.
+    known: Vec<(u64, u64)>,
+    next: u64,
+}
+
+impl SetNumbers {
+    /// Replaces the handles of sets by their numbers. A new set gets the next number.
+    pub(super) fn replace_handles(&mut self, holdings: &mut [Holding]) {
+        let is_of = |holding: &Holding, known: u64| matches!(holding, Holding::Set { handle, .. } if *handle == known);
+        self.known.retain(|known| holdings.iter().any(|holding| is_of(holding, known.0)));
+        for holding in holdings {
+            let Holding::Set { handle, .. } = holding else { continue };
+            let known = self.known.iter().find(|known| known.0 == *handle).map(|known| known.1);
+            let number = known.unwrap_or_else(|| {
+                self.known.push((*handle, self.next));
+                self.next += 1;
+                self.next - 1
+            });
+            *handle = number;
+        }
+    }
+}
 
 impl Item for Holding {
     type Key = (u8, u64);
@@ -55,7 +85,7 @@ impl Cx<'_> {
         let item = match from.bits(2)? {
             0 => Holding::Owner(actor(from)?),
             1 => Holding::Avatar(actor(from)?),
-            2 => Holding::Set { handle: get_uint(from)?, set: set(from)? },
+            2 => Holding::Set { handle: get_uint_to(from, MAX_NUMBER, "a capability set")?, set: set(from)? },
             _ => {
                 let index = get_uint_to(from, u16::MAX as u64, "a capability set")? as u16;
                 Holding::LocalSet { index, set: set(from)? }

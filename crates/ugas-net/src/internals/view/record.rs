@@ -2,6 +2,7 @@
 
 use super::burst::BurstCounter;
 use super::code::{Coded, Cx, Head, Parts, put_indices, put_list};
+use super::holding::SetNumbers;
 use super::marks::{Item, Marks};
 use super::{BURST_TICKS, Burst, ProxyEffect, Shape, Shapes, horizon};
 use crate::types::Tick;
@@ -35,6 +36,7 @@ pub(super) struct Record {
     loops: Marks<TagId>,
     effects: Marks<ProxyEffect>,
     holdings: Marks<Holding>,
+    set_numbers: SetNumbers,
     bursts: Vec<Burst>,
     counter: BurstCounter,
     /// A client whose last state is older than this tick gets a full section: the shape changed at this tick, or
@@ -57,6 +59,7 @@ impl Record {
             loops: Marks::default(),
             effects: Marks::default(),
             holdings: Marks::default(),
+            set_numbers: SetNumbers::default(),
             bursts: Vec::new(),
             counter: BurstCounter::default(),
             full: tick,
@@ -72,6 +75,7 @@ impl Record {
         self.tags.clear();
         self.loops.clear();
         self.holdings.clear();
+        self.set_numbers = SetNumbers::default();
         self.bursts.clear();
         (self.counter, self.memo_of) = (BurstCounter::default(), Tick(0));
     }
@@ -113,6 +117,7 @@ impl Record {
         }
         if shapes.has_holdings {
             sim.remote().holdings(who, &mut scratch.holdings);
+            self.set_numbers.replace_handles(&mut scratch.holdings);
             changed |= self.holdings.refresh(&scratch.holdings, tick);
         }
         self.prune(tick);

@@ -54,4 +54,17 @@ impl ProxySnapshot {
         }
         Ok(seen)
     }
+
+    /// Numbers the capability sets from zero in their order. Servers and observers have other numbers for the same
+    /// sets.
+    pub fn renumbered(mut self) -> ProxySnapshot {
+        let mut next = 0;
+        for holding in &mut self.holdings {
+            if let Holding::Set { handle, .. } = holding {
+                *handle = next;
+                next += 1;
+            }
+        }
+        self
+    }
 }

@@ -12,6 +12,10 @@ use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
+mod wire;
+
+pub(crate) use wire::Wire;
+
 pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
 
 fn apply(effect: &str) -> AbilityTask {

@@ -1,7 +1,7 @@
 //! Random rules: two attribute sets, effects of every policy, abilities with costs, cooldowns, charges, casts and
-//! triggers, a calculation that rolls, and one effect whose presence can be counted.
+//! triggers, a calculation that rolls, one effect whose presence can be counted, and capability sets (`sets`).
 
-use super::dice::Dice;
+use super::{dice::Dice, sets};
 use std::sync::Arc;
 use ugas_core::Rules;
 use ugas_doc::{
@@ -22,7 +22,8 @@ pub(crate) struct Made {
     pub(crate) abilities: Vec<String>,
 }
 
-pub(crate) fn rules(dice: &mut Dice) -> Made {
+/// Creates random rules; with `set_dice` they also have random capability sets.
+pub(crate) fn rules(dice: &mut Dice, set_dice: Option<&mut Dice>) -> Made {
     let mut core = AttributeSet::new("Core")
         .with(Attribute::new("Health", 1000.0).min(0.0).max(1000.0))
         .with(Attribute::new("Mana", 500.0).min(0.0).max(500.0))
@@ -59,10 +60,14 @@ pub(crate) fn rules(dice: &mut Dice) -> Made {
         builder = builder.add(Effect::lasting(&wait, 0.1 + 0.2 * dice.roll(6) as f64).grants(format!("Cooldown.C{i}")));
         builder = builder.add(ability(dice, name, &wait, &effects));
     }
+    if let Some(set_dice) = set_dice {
+        builder = sets::add(set_dice, builder, &attributes);
+    }
     Made { rules: builder.build().unwrap(), attributes, effects, abilities }
 }
 
-const MODES: [ReplicationMode; 3] = [ReplicationMode::All, ReplicationMode::OwnerOnly, ReplicationMode::None];
+pub(crate) const MODES: [ReplicationMode; 3] =
+    [ReplicationMode::All, ReplicationMode::OwnerOnly, ReplicationMode::None];
 
 pub(crate) fn attribute(dice: &mut Dice, name: &str) -> Attribute {
     let mut a = match dice.roll(5) {

@@ -4,7 +4,8 @@
 //! journals are empty one round trip after the last command, and retained memory is bounded.
 //!
 //! Of eight seeds in a row, two are sessions with a hostile client (`cheat`), two are sessions in which the server gets
-//! new rules (`reload`), and two are sessions with both.
+//! new rules (`reload`), and two are sessions with both. In all of them the server grants, revokes, blocks and switches
+//! capabilities (`sets`).
 //!
 //! `UGAS_SEED=<n>` replays one session; `UGAS_SURVEY=<n>` runs that many and lists all that fail; `UGAS_SOAK=1` runs the
 //! long form, a minute each.
@@ -16,13 +17,14 @@ pub(crate) mod dice;
 mod make;
 mod play;
 mod reload;
+mod sets;
 
 use play::{Swarm, Tally};
 
 /// Sessions that once failed: a hero that died and was healed while a prediction was pending, a client that joined
 /// with rules from before two reloads, a client that could not use a confirmation and waited for the end of its
 /// prediction window before it requested the state, and more than 64 commands of one ability in a tick. They always run
-/// for a minute, the length at which they failed.
+/// for a minute, the length at which they failed, and without capability sets, which did not exist then.
 const KEPT: &[u64] = &[404, 670, 858, 1231];
 
 /// Plays one session to its end.

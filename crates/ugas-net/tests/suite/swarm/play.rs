@@ -55,6 +55,13 @@ impl Tally {
             "cheater joined again",
             "reloads",
             "rules that clients got",
+            "sets granted",
+            "sets revoked",
+            "blocks",
+            "unblocks",
+            "switches",
+            "changes of resources",
+            "active capabilities",
         ];
         let count = |what| self.list.get(what).copied().unwrap_or(0);
         for what in all {
@@ -84,6 +91,10 @@ pub(crate) struct Swarm {
     /// Whether views go in every tick.
     pub(crate) prompt: bool,
     pub(crate) dice: Dice,
+    /// Whether there are capability sets.
+    pub(crate) has_sets: bool,
+    /// The random numbers of the capability sets and of the ops on them.
+    pub(crate) set_dice: Dice,
     pub(crate) made: Made,
     pub(crate) net: Harness,
     /// One for each player.
@@ -110,7 +121,8 @@ pub(crate) struct Swarm {
 impl Swarm {
     pub(crate) fn new(seed: u64) -> Swarm {
         let mut dice = Dice::new(seed);
-        let made = make::rules(&mut dice);
+        let (has_sets, mut set_dice) = (!super::KEPT.contains(&seed), Dice::new(!seed));
+        let made = make::rules(&mut dice, has_sets.then_some(&mut set_dice));
         let sim = Sim::new(made.rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let length = SimTime::frames(1, *dice.pick(&[20, 30, 60]));
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
@@ -133,6 +145,8 @@ impl Swarm {
             seed,
             prompt,
             dice,
+            has_sets,
+            set_dice,
             made,
             net,
             heroes: Vec::new(),
@@ -174,6 +188,7 @@ impl Swarm {
         if self.dice.percent(30) {
             sets.push(rules.set("Item").unwrap());
         }
+        sets.extend(self.has_sets.then(|| rules.set("Rage").unwrap()));
         let place = [self.dice.roll(100) as f64, 0.0, self.dice.roll(100) as f64];
         let anchor = Some(Anchor::at(place));
         let names = self.made.abilities.iter().map(String::as_str).chain(["GA_Mark"]).enumerate();
@@ -208,6 +223,7 @@ impl Swarm {
         for _ in 0..self.ticks(seconds) {
             self.players_act();
             self.server_acts();
+            self.capabilities_act();
             self.links_act();
             self.cheater_acts();
             self.rules_act();
@@ -232,6 +248,7 @@ impl Swarm {
         for _ in 0..self.ticks(1.0) {
             self.players_act();
             self.server_acts();
+            self.capabilities_act();
             self.cheater_acts();
             self.step();
         }
@@ -251,11 +268,15 @@ impl Swarm {
             self.step();
         }
         self.assert_nothing_is_pending();
+        self.count_capabilities();
+        // A client that could not predict what a capability of the server did may request a state.
+        let most = if self.has_sets { 2 + self.round_trip() } else { 2 };
         for _ in 0..self.ticks(0.5) {
             self.step();
-            self.assert_owners_are_up_to_date();
+            self.assert_owners_are_up_to_date(most);
             if self.prompt {
                 self.assert_all_clients_agree();
+                self.assert_capabilities_agree();
             }
         }
         for round in 0..20 {
@@ -263,6 +284,7 @@ impl Swarm {
                 break;
             }
             for who in self.heroes.iter().chain(&self.others).copied().collect::<Vec<_>>() {
+                self.revoke_sets(who);
                 let all = EffectFilter::default();
                 // A paused controller would keep its effects for ever.
                 let sim = self.net.server_mut().sim_mut();
@@ -288,8 +310,9 @@ impl Swarm {
         for _ in 0..self.ticks(0.5) {
             self.step();
         }
-        self.assert_owners_are_up_to_date();
+        self.assert_owners_are_up_to_date(2);
         self.assert_all_clients_agree();
+        self.assert_capabilities_agree();
         let counts = self.net.players().iter().map(|p| p.client().counts());
         let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.rejected));
         self.tally.put("corrections", corrections);

@@ -37,6 +37,10 @@ impl Swarm {
                 None => docs.push(new),
             }
         }
+        if let Some(new) = self.changed_capability() {
+            docs.retain(|old| !same(old, &new));
+            docs.push(new);
+        }
         let builder = Rules::builder().after_with_code(self.made.rules.clone());
         if !self.dice.percent(12) {
             return builder.add_all(docs).build().unwrap();
