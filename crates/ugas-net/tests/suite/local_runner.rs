@@ -63,9 +63,12 @@ fn a_gadget_on_a_weapon_runs_on_the_client_of_the_player_who_holds_it() {
 
 // What a local capability may do ------------------------------------------------------------------------------------
 
+/// A function that a probe calls at each step.
+type Run = dyn Fn(CapabilityCall, &mut CapabilityCx<'_>) + Send + Sync;
+
 /// Calls a function at each step.
 #[derive(Clone)]
-struct Probe(Arc<dyn Fn(CapabilityCall, &mut CapabilityCx<'_>) + Send + Sync>);
+struct Probe(Arc<Run>);
 impl CodedCapability for Probe {
     type State = u32;
     fn step(&self, _: &mut u32, call: CapabilityCall, cx: &mut CapabilityCx<'_>) {
@@ -133,8 +136,8 @@ fn a_local_capability_changes_nothing_that_other_machines_share() {
     let diagnostics = g.net.client_mut("Ana").take_local_diagnostics();
     let class = g.rules.capability("Probe").unwrap();
     let refused = DiagnosticKind::LocalCapabilityRefused { class };
-    let about: Vec<_> = diagnostics.iter().map(|d| (d.who, d.kind.clone())).collect();
-    assert_eq!(about, [(g.hero, refused.clone()), (g.other, refused)], "once for each actor");
+    let about: Vec<_> = diagnostics.iter().map(|d| (d.who, d.kind)).collect();
+    assert_eq!(about, [(g.hero, refused), (g.other, refused)], "once for each actor");
     let neighbor = g.rules.capability("Neighbor").unwrap();
     assert_eq!(state_in(&g.ana().capabilities(g.hero), neighbor), CapabilityState::Blocked, "a local neighbor");
     assert_eq!([g.hero, g.other].map(|who| g.truth(who, "Mana")), [100.0; 2]);
