@@ -3,8 +3,8 @@
 use crate::Names;
 use serde::{Deserialize, Serialize};
 use ugas_core::{
-    Anchor, AttributeId, BlockSource, ControllerId, DefId, EffectId, EventData, NameKind, Op, Outcome, Refusal, Rules,
-    Sim, Spec, Target, Which,
+    AbilitySetId, Anchor, AttributeId, BlockSource, ControllerId, DefId, EffectId, EventData, NameKind, Op, Outcome,
+    Refusal, Rules, Sim, Spec, Target, Which,
 };
 use ugas_doc::Effect;
 
@@ -156,11 +156,7 @@ impl Action {
         let effect = |name: &str| rules.find_effect(name).ok_or_else(|| unknown(rules, NameKind::Effect, name));
         let input = |name: &str| rules.find_input(name).ok_or_else(|| unknown(rules, NameKind::Input, name));
         let find_tag = |name: &str| rules.find_tag(name).ok_or_else(|| unknown(rules, NameKind::Tag, name));
-        let set = |name: &str| match rules.find_ability_set(name) {
-            Some(set) => Ok(set),
-            None if name.is_empty() => Err("enter a capability set first".to_owned()),
-            None => Err(unknown(rules, NameKind::AbilitySet, name)),
-        };
+        let set = |name: &str| find_set(rules, name);
         Ok(ResolvedAction::Op(match self {
             Action::Apply { effect: name, to, by, level } => {
                 let mut spec = Spec::new(effect(name)?, who(to)?).level(level.unwrap_or(1).max(1));
@@ -200,10 +196,8 @@ impl Action {
             Action::AddSet { set: name, who: actor } => Op::GrantSet { who: who(actor)?, set: set(name)? },
             Action::RemoveSet { set: name, who: actor } => {
                 let (who, set) = (who(actor)?, set(name)?);
-                let held = sim.ability_sets(who).unwrap_or_default();
-                // The set that was added last.
-                let handle = held.iter().rev().find(|held| held.0 == set).map(|held| held.1);
-                Op::RevokeSet { who, handle: handle.ok_or_else(|| format!("{actor} does not have {name}"))? }
+                let handle = last_handle(sim, who, set).ok_or_else(|| format!("{actor} does not have {name}"))?;
+                Op::RevokeSet { who, handle }
             }
             Action::Block { tag, who: actor } => {
                 Op::Block { who: who(actor)?, tag: find_tag(tag)?, source: BlockSource::host(STUDIO) }
@@ -269,6 +263,20 @@ fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Resul
     };
     sim.undefine(id)?;
     applied
+}
+
+fn find_set(rules: &Rules, name: &str) -> Result<AbilitySetId, String> {
+    match rules.find_ability_set(name) {
+        Some(set) => Ok(set),
+        None if name.is_empty() => Err("enter a capability set first".to_owned()),
+        None => Err(unknown(rules, NameKind::AbilitySet, name)),
+    }
+}
+
+/// Returns the handle of a set that was added last.
+fn last_handle(sim: &Sim, who: ControllerId, set: AbilitySetId) -> Option<u64> {
+    let held = sim.ability_sets(who).unwrap_or_default();
+    held.iter().rev().find(|held| held.0 == set).map(|held| held.1)
 }
 
 fn unknown(rules: &Rules, kind: NameKind, name: &str) -> String {
