@@ -126,6 +126,11 @@ impl Journal {
         (self.dropped, self.reacted) = (self.next, false);
     }
 
+    /// Returns whether the journal has a record of another controller.
+    pub(super) fn knows(&self, who: ControllerId) -> bool {
+        self.entries.iter().any(|e| matches!(e.what, JournalEvent::Source { source, .. } if source == who))
+    }
+
     /// Returns the serial from which the journal is complete.
     pub(crate) fn start(&self) -> u64 {
         self.dropped

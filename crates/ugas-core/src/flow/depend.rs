@@ -271,10 +271,14 @@ impl Flow<'_> {
             self.ix.filters.remove(&f);
         }
         let looking: Vec<_> = self.ix.source_readers.range(all).copied().collect();
-        if looking.is_empty() {
+        // A replay of another row must not read the source any more either.
+        let knowing = self.journals.iter().filter(|(_, journal)| journal.knows(who)).map(|(target, _)| *target);
+        let knowing: Vec<ControllerId> = knowing.filter(|target| !looking.iter().any(|l| l.1 == *target)).collect();
+        if looking.is_empty() && knowing.is_empty() {
             return;
         }
         let frozen = self.view().frozen_row(source, self.view().ruling_effects(source));
+        knowing.into_iter().for_each(|target| self.journal_gone(target, who, Some(&frozen)));
         for (n, &(_, target, seq)) in looking.iter().enumerate() {
             self.ix.source_readers.remove(&looking[n]);
             if !looking[..n].iter().any(|l| l.1 == target) {

@@ -59,7 +59,7 @@ impl<'j> ReplayRow<'j> {
     }
 
     /// Returns the state of another controller at this point of the journal: the next record of this time, or else the
-    /// last record.
+    /// last record. Returns `None` if the controller left the sim after its last record.
     fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j KnownController> {
         let of = |e: &'j JournalEntry| match &e.what {
             JournalEvent::Source { source, known } if *source == who => Some(&**known),
@@ -75,7 +75,10 @@ impl<'j> ReplayRow<'j> {
         };
         let (entries, cursor) = (&self.journal.entries, self.cursor.get());
         let next = entries.iter().filter(|e| e.serial >= cursor && e.at == now).find_map(of);
-        next.or_else(|| entries.iter().rev().filter(|e| e.serial < cursor).find_map(of))
+        let is_gone =
+            |e: &JournalEntry| matches!(&e.what, JournalEvent::Gone { source, frozen: Some(_) } if *source == who);
+        let last = || entries.iter().rev().filter(|e| e.serial < cursor).find(|e| is_gone(e) || of(e).is_some());
+        next.or_else(|| last().and_then(of))
     }
 
     /// Returns whether the machine controlled the row locally at this point of the journal, if that changed later.

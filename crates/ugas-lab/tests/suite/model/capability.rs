@@ -7,6 +7,7 @@ use super::expr;
 use super::generate::Documents;
 use super::give::Which;
 use super::play::{ActivationRequest, Event};
+use super::resources::RESOURCE;
 use super::world::{Refused, Spec, World};
 use std::collections::BTreeMap;
 use ugas_doc::{AbilitySet, Capability, CapabilitySet, STAT_PREFIX, SetCapability, Side};
@@ -240,6 +241,13 @@ impl World {
     }
 
     fn activate_capability(&mut self, who: u32, key: Key) {
+        let class = &self.record(who, key).expect("it exists").entry.class;
+        let doc = self.classes.documents.get(class);
+        let conditions = doc.into_iter().flat_map(|doc| [&doc.when, &doc.until]).flatten();
+        let reads_resource = conditions.filter(|text| text.contains(RESOURCE)).count() > 0;
+        if class == coded::DRAIN || reads_resource {
+            self.count("Capability by resource");
+        }
         self.record_mut(who, key).stage = Stage::Active;
         self.step_fact(who, key, "Activated");
         self.call(who, key, Call::Activated);

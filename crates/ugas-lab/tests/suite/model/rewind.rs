@@ -31,8 +31,6 @@ pub(crate) fn check(both: &mut Both, rng: &mut Rng, images: &mut Images, checks:
     }
     let who = *rng.pick(&all);
     match rng.below(3) {
-        // A resimulation of executions whose source was destroyed differs from the original (seed 4294967319).
-        0 if has_lost_source(both, who) => Ok(()),
         0 => {
             checks.resimulations += 1;
             resimulate(&both.sim, who, &images[&who]).map_err(|e| {
@@ -87,12 +85,6 @@ fn resimulate(sim: &Sim, who: ControllerId, image: &RowImage) -> Result<(), Stri
     // It also continues equally.
     let mut plain = sim.clone();
     same_future(&mut plain, &mut copy, SECOND / 4)
-}
-
-/// Whether the source of an effect of a controller was destroyed.
-fn has_lost_source(both: &Both, who: ControllerId) -> bool {
-    let is_lost = |source: u32| source != super::world::NONE && !both.world.rows.contains_key(&source);
-    both.world.rows[&who.0].effects.iter().any(|e| is_lost(e.source))
 }
 
 /// Facts for a report.

@@ -61,6 +61,7 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
         "Frozen execution",
         "Joined after removal",
         "Queued after removal",
+        "Activate Static",
         "Resource R0 Added",
         "Resource R0 Changed",
         "Resource R0 Removed",
@@ -81,6 +82,7 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
         ("leaves", 10),
         ("arrives", 5),
         ("waits", 1),
+        ("by resource", 20),
     ] {
         wanted.push((format!("Capability {what}"), least));
     }
