@@ -76,7 +76,7 @@ impl Flow<'_> {
 
     /// Returns whether a row has a resource.
     pub(crate) fn has_resources(&self, target: usize) -> bool {
-        self.layout(target).slots.iter().any(|slot| slot.resource)
+        self.layout(target).has_resources
     }
 
     /// Clamps the base values of a new row's resources and their bounds, after the base values were set.

@@ -115,6 +115,8 @@ pub(crate) struct Layout {
     pub(crate) initial: Box<[Attr]>,
     /// The slots of derived values that are not finite immediately after registration.
     pub(crate) not_finite: Box<[u16]>,
+    /// Whether a slot is the value of a resource.
+    pub(crate) has_resources: bool,
 }
 
 impl Layout {
@@ -193,9 +195,10 @@ impl Layout {
         let slot_of = places.of_attribute;
         let write_slots = slot_of.iter().map(|&slot| WriteSlot::new(&slots, slot)).collect();
         let deaths = (0..slots.len()).filter(|&slot| slots[slot].death).map(|slot| slot as u16).collect();
+        let has_resources = slots.iter().any(|slot| slot.resource);
         let (sets, slots, initial) = (sets.into(), slots.into(), initial.into());
         let (scales, not_finite) = (scales.into(), not_finite.into());
-        Ok(Layout { sets, slots, slot_of, write_slots, scales, deaths, initial, not_finite })
+        Ok(Layout { sets, slots, slot_of, write_slots, scales, deaths, initial, not_finite, has_resources })
     }
 
     /// Returns the base value of a derived attribute, and whether it was not finite.
