@@ -68,6 +68,10 @@ impl Host for Profiler {
         self.clock.as_ref().map_or(0, |clock| clock())
     }
 
+    fn measures_capabilities(&self) -> bool {
+        true
+    }
+
     fn task_record(&mut self, record: &TaskRecord) {
         self.records.push(*record);
     }

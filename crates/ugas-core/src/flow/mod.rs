@@ -204,6 +204,8 @@ pub(crate) struct Scratch {
     pub(crate) frame_rows: Vec<ControllerId>,
     /// Whether a row got frame work since `frame_rows` was filled.
     pub(crate) frames_grew: bool,
+    /// Whether the host measures capabilities in this frame.
+    pub(crate) measures: bool,
     /// The sets that capabilities of the current pass remove.
     pub(crate) leaving: Vec<u64>,
 }

@@ -4,6 +4,7 @@
 use super::compile::Compiler;
 use super::memory::CapabilityMemory;
 use super::{Rules, RulesBuilder};
+use crate::flow::RollStream;
 use crate::rng::DrawAt;
 use crate::{AbilityId, AttributeId, CapabilityId, ControllerId, EffectId, NameKind, SimTime, Spec, TagId, Target};
 use std::fmt;
@@ -107,6 +108,8 @@ pub(crate) trait CapabilityReads {
     fn value(&self, who: ControllerId, attribute: AttributeId) -> Option<f64>;
     fn has(&self, who: ControllerId, tag: TagId) -> bool;
     fn around(&self, radius: f64) -> Vec<ControllerId>;
+    /// Returns the stream of the random numbers, if the context does not have it yet.
+    fn stream(&self) -> Option<RollStream>;
 }
 
 /// The context of a coded capability. The capability uses it to read tags and attributes and to request changes. The
@@ -213,6 +216,12 @@ impl CapabilityCx<'_> {
     }
     /// Returns a random number in [0, 1). A resimulation of this call returns the same number.
     pub fn random(&mut self) -> f64 {
+        // Most capabilities draw no numbers, so the stream is looked up at the first draw.
+        if self.draw.draw == 0
+            && let Some(RollStream { seed, known, is_use, .. }) = self.reads.stream()
+        {
+            (self.draw.seed, self.draw.known, self.draw.is_use) = (seed, known, is_use);
+        }
         let number = self.draw.unit();
         self.draw.draw += 1;
         number

@@ -53,8 +53,8 @@ impl TaskFigures {
     }
 }
 
-/// The measurements of one class of capabilities since the sim started. Only advances with a [`Host`](crate::Host) are
-/// measured. Capabilities that sleep or that the local runner runs are not visited, and cost nothing here.
+/// The measurements of one class of capabilities since the sim started. Only advances with a host
+/// that [measures them](crate::Host::measures_capabilities) count. Capabilities that sleep or that the local runner runs are not visited, and cost nothing here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapabilityFigures {
     /// The class.

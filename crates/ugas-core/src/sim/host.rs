@@ -31,6 +31,13 @@ pub trait Host {
         0
     }
 
+    /// Returns whether the sim measures the visits of capabilities with [`Host::stopwatch`]; see
+    /// [`Sim::capability_figures`](crate::Sim::capability_figures). By default it does not, because a visit of a
+    /// capability is shorter than two calls of the host.
+    fn measures_capabilities(&self) -> bool {
+        false
+    }
+
     /// Receives the measurements of one ticking task type in one frame.
     fn task_record(&mut self, _record: &TaskRecord) {}
 }

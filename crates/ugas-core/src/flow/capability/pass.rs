@@ -2,7 +2,7 @@
 //! controller are asked in order.
 
 use super::life::LifeEvent;
-use crate::flow::{Flow, RollSource, RollStream, RowEvent, server_op};
+use crate::flow::{Flow, RollSource, RowEvent, server_op};
 use crate::rng::fold;
 use crate::rules::{CapabilityCall, CapabilityWatch, Question};
 use crate::state::{CapabilityRecord, Due, RecordKey, Stage};
@@ -24,6 +24,8 @@ pub(crate) enum FrameTurn {
 
 /// How many rows a frame reads from the index at once.
 const ROWS_AHEAD: usize = 64;
+/// The number of records that are looked at before the first of them is evaluated: the bits of a word.
+const RECORDS_AHEAD: usize = 64;
 
 /// The row whose capabilities are evaluated.
 pub(super) struct RowWork {
@@ -31,8 +33,8 @@ pub(super) struct RowWork {
     pub(super) slot: usize,
     /// The time of the row's clock.
     pub(super) now: SimTime,
-    /// The random stream of the capabilities that clients predict.
-    pub(super) stream: RollStream,
+    /// Whether the row was woken before the pass.
+    is_awake: bool,
 }
 
 /// A measured visit of a capability.
@@ -47,8 +49,8 @@ struct Visit {
 pub(super) enum Evaluated {
     /// Nothing, or it changed only its own state. `sleeps` is whether the next frame need not evaluate it again.
     Quietly { sleeps: bool },
-    /// It may have changed anything else.
-    WithChanges,
+    /// The capability with this key may have changed anything else.
+    WithChanges(RecordKey),
 }
 
 /// Returns the op id of the capabilities of a controller in a frame. The id is derived from controller and time, so
@@ -61,6 +63,7 @@ impl Flow<'_> {
     /// Runs the capabilities of all rows with frame work, by controller.
     pub(crate) fn capability_frame(&mut self) {
         let woken = std::mem::take(&mut self.ix.woken);
+        self.sc.measures = self.host.as_ref().is_some_and(|host| host.measures_capabilities());
         let mut rows = std::mem::take(&mut self.sc.frame_rows);
         let mut last = None;
         loop {
@@ -95,32 +98,27 @@ impl Flow<'_> {
         }
         // Capabilities that are added during the pass are asked from the next frame on.
         let (end, op) = (row.next_seq, capability_op(who, self.st.now));
-        let (mut at, mut has_work, mut is_quiet) = (0, false, true);
+        let (mut from, mut has_work, mut is_quiet) = (0, false, true);
         if is_awake {
             self.remove_orphaned_blocks(who);
         }
         self.sc.leaving.clear();
-        let mut work = self.begin_work(who, slot, op);
-        while let Some(key) = self.next_evaluated(&work, &mut at, is_awake).filter(|key| key.handle < end) {
-            self.sc.visited += 1;
-            let visit = self.start_measurement(&work, at);
-            let evaluated = self.evaluate_capability(&work, at);
-            if matches!(evaluated, Evaluated::WithChanges) {
-                self.frame_done(who);
-            }
-            if let Some(visit) = visit {
-                self.measure(visit);
-            }
-            match evaluated {
-                Evaluated::Quietly { sleeps } => {
-                    has_work |= !sleeps;
-                    at += 1;
-                }
-                Evaluated::WithChanges => {
-                    is_quiet = false;
-                    let Some(slot) = self.st.controllers.slot(who) else { break };
-                    at = self.row(slot).play().capabilities().index_after(key);
-                    work = self.begin_work(who, slot, op);
+        let mut work = self.begin_work(who, slot, op, is_awake);
+        'row: while let Some(mut due) = self.due_records(&work, from, end) {
+            let first = from;
+            from += RECORDS_AHEAD;
+            while due != 0 {
+                let at = first + due.trailing_zeros() as usize;
+                due &= due - 1;
+                match self.visit_capability(&work, at) {
+                    Evaluated::Quietly { sleeps } => has_work |= !sleeps,
+                    Evaluated::WithChanges(key) => {
+                        is_quiet = false;
+                        let Some(slot) = self.st.controllers.slot(who) else { break 'row };
+                        from = self.row(slot).play().capabilities().index_after(key);
+                        work = self.begin_work(who, slot, op, is_awake);
+                        break;
+                    }
                 }
             }
         }
@@ -137,11 +135,25 @@ impl Flow<'_> {
         }
     }
 
-    /// Starts the measurement of a visit, with a host and outside a replay.
-    fn start_measurement(&mut self, work: &RowWork, at: usize) -> Option<Visit> {
-        if self.host.is_none() || self.replay.is_some() {
-            return None;
+    /// Evaluates a capability with all reactions, and measures the visit if the host measures capabilities.
+    #[inline]
+    fn visit_capability(&mut self, work: &RowWork, at: usize) -> Evaluated {
+        self.sc.visited += 1;
+        let is_measured = self.sc.measures && self.replay.is_none();
+        let visit = if is_measured { self.start_measurement(work, at) } else { None };
+        let evaluated = self.evaluate_capability(work, at);
+        if matches!(evaluated, Evaluated::WithChanges(_)) {
+            self.frame_done(work.who);
         }
+        if let Some(visit) = visit {
+            self.measure(visit);
+        }
+        evaluated
+    }
+
+    /// Starts the measurement of a visit, if the host measures capabilities.
+    #[cold]
+    fn start_measurement(&mut self, work: &RowWork, at: usize) -> Option<Visit> {
         let record = self.row(work.slot).play().capabilities().records.get(at)?;
         let is_due = record.interval <= SimTime::ZERO || work.now - record.last >= record.interval;
         let is_evaluated = record.stage.is_set_up() && is_due && self.view().blocker_of(work.slot, record).is_none();
@@ -150,6 +162,7 @@ impl Flow<'_> {
     }
 
     /// Ends the measurement of a visit.
+    #[cold]
     fn measure(&mut self, visit: Visit) {
         let Visit { class, is_evaluated, start } = visit;
         let end = self.host.as_mut().map_or(0, |h| h.stopwatch());
@@ -162,9 +175,9 @@ impl Flow<'_> {
     }
 
     /// Begins frame work of a row's capabilities.
-    fn begin_work(&mut self, who: ControllerId, slot: usize, op: OpId) -> RowWork {
+    fn begin_work(&mut self, who: ControllerId, slot: usize, op: OpId, is_awake: bool) -> RowWork {
         self.set_frame_cause(who, op);
-        RowWork { who, slot, now: self.local_now(slot), stream: self.capability_stream(who, false) }
+        RowWork { who, slot, now: self.local_now(slot), is_awake }
     }
 
     /// Makes the frame work of a row's capabilities the cause of the following changes.
@@ -174,15 +187,23 @@ impl Flow<'_> {
         self.depth = 0;
     }
 
-    /// Moves `at` to the next capability of a row that must be evaluated in this frame, and returns its key.
+    /// Returns whether something that the capabilities of a row read changed since their last pass, or in this one.
     #[inline]
-    fn next_evaluated(&self, work: &RowWork, at: &mut usize, is_awake: bool) -> Option<RecordKey> {
-        let rest = self.row(work.slot).play().capabilities().records.get(*at..)?;
-        let is_awake = is_awake || self.ix.woken.contains(&work.who);
-        let is_next = |record: &CapabilityRecord| record.is_evaluated() && (is_awake || !self.sleeps(record));
-        let skipped = rest.iter().position(is_next)?;
-        *at += skipped;
-        rest.get(skipped).map(CapabilityRecord::key)
+    fn is_awake(&self, work: &RowWork) -> bool {
+        work.is_awake || self.ix.woken.contains(&work.who)
+    }
+
+    /// Returns which of the next records must be evaluated in this frame: one bit for each record from `from` on. Returns
+    /// `None` after the last record.
+    #[inline]
+    fn due_records(&self, work: &RowWork, from: usize, end: u64) -> Option<u64> {
+        let records = self.row(work.slot).play().capabilities().records.get(from..)?;
+        let is_awake = self.is_awake(work);
+        let is_due = |record: &CapabilityRecord| {
+            record.handle < end && if is_awake { record.is_evaluated() } else { !self.sleeps(record) }
+        };
+        let bits = records.iter().take(RECORDS_AHEAD).enumerate().filter(|(_, record)| is_due(record));
+        (!records.is_empty()).then(|| bits.fold(0, |due, (at, _)| due | 1 << at))
     }
 
     /// Asks one capability: blocked or not, active or not; then ticks it if it is active.
@@ -194,15 +215,17 @@ impl Flow<'_> {
         let key = record.key();
         if record.stage == Stage::Waiting {
             self.set_up(who, key);
-            return Evaluated::WithChanges;
+            return Evaluated::WithChanges(key);
         }
         let is_active = record.stage == Stage::Active;
-        if self.view().blocker_of(slot, record).is_some() {
+        // Whatever blocks a capability wakes its row, so an active capability of a row that sleeps is not blocked.
+        let may_be_blocked = !is_active || self.is_awake(work);
+        if may_be_blocked && self.view().blocker_of(slot, record).is_some() {
             if !is_active {
                 return Evaluated::Quietly { sleeps: self.sleeps(record) };
             }
             self.live(who, key, LifeEvent::Deactivate);
-            return Evaluated::WithChanges;
+            return Evaluated::WithChanges(key);
         }
         let (interval, elapsed) = (record.interval, now - record.last);
         if interval > SimTime::ZERO && elapsed < interval {
@@ -231,7 +254,7 @@ impl Flow<'_> {
         if is_active {
             self.call(who, key, CapabilityCall::Tick { elapsed });
         }
-        Evaluated::WithChanges
+        Evaluated::WithChanges(key)
     }
 
     /// Returns whether the last evaluation of a capability matters: for its interval, or for the elapsed time of a tick.
@@ -244,8 +267,11 @@ impl Flow<'_> {
     /// Returns whether a capability need not be asked until something that it reads changes: asked in every frame, it
     /// would do nothing.
     fn sleeps(&self, record: &CapabilityRecord) -> bool {
-        if !record.is_evaluated() || record.interval > SimTime::ZERO {
-            return !record.is_evaluated();
+        if !record.is_evaluated() {
+            return true;
+        }
+        if record.interval > SimTime::ZERO {
+            return false;
         }
         match self.rules.capability_code(record.class) {
             Some(code) => code.watch.is_some(),

@@ -26,6 +26,8 @@ struct FlowReads<'f, 'a> {
     flow: &'f Flow<'a>,
     view: View<'f>,
     slot: usize,
+    /// Whether only the authoritative sim evaluates the capability.
+    for_authority: bool,
 }
 
 impl CapabilityReads for FlowReads<'_, '_> {
@@ -40,6 +42,12 @@ impl CapabilityReads for FlowReads<'_, '_> {
     fn around(&self, radius: f64) -> Vec<ControllerId> {
         self.flow.around(self.slot, radius)
     }
+
+    fn stream(&self) -> Option<RollStream> {
+        // No client knows the stream of a capability that only the authoritative sim evaluates.
+        let used = UsedAbility { who: self.flow.row(self.slot).id, ability: AbilityId::NONE };
+        Some(self.view.roll_stream(used, || self.for_authority))
+    }
 }
 
 /// The result of a call of a capability's code.
@@ -53,7 +61,7 @@ struct Called {
     is_known: bool,
 }
 
-impl Flow<'_> {
+impl<'a> Flow<'a> {
     pub(super) fn record(&self, who: ControllerId, key: RecordKey) -> Option<&CapabilityRecord> {
         self.st.controllers.get(who)?.play().capabilities().find(key)
     }
@@ -86,8 +94,8 @@ impl Flow<'_> {
             let Some(def) = self.rules.capability_def(class) else { return false };
             return self.view().ask_document(slot, def, question, record.stage == crate::state::Stage::Active);
         };
-        let reads = FlowReads { flow: self, view: self.view(), slot };
-        let cx = self.capability_cx(record, &reads, self.call_point(slot, record), Vec::new());
+        let reads = self.reads_for(slot, record);
+        let cx = self.capability_cx(record, &reads, self.local_now(slot), Vec::new());
         let answer = code.code.ask(&record.state, question, &cx);
         if answer.is_none() {
             let who = self.row(slot).id;
@@ -112,15 +120,9 @@ impl Flow<'_> {
         self.run_reactions();
     }
 
-    /// Returns the stream of the random numbers of a row's capabilities. No client knows the stream `for_authority`.
-    pub(super) fn capability_stream(&self, who: ControllerId, for_authority: bool) -> RollStream {
-        self.view().roll_stream(UsedAbility { who, ability: AbilityId::NONE }, || for_authority)
-    }
-
-    /// Returns the time and the random stream of a call of a capability.
-    fn call_point(&self, slot: usize, record: &CapabilityRecord) -> (SimTime, RollStream) {
-        let stream = self.capability_stream(self.row(slot).id, record.is_for_authority());
-        (self.local_now(slot), stream)
+    #[inline]
+    fn reads_for<'f>(&'f self, slot: usize, record: &CapabilityRecord) -> FlowReads<'f, 'a> {
+        FlowReads { flow: self, view: self.view(), slot, for_authority: record.is_for_authority() }
     }
 
     /// Returns the context of a coded capability. `acts` is an empty list for its requests.
@@ -129,14 +131,15 @@ impl Flow<'_> {
         &'f self,
         record: &CapabilityRecord,
         reads: &'f FlowReads<'f, '_>,
-        (now, stream): (SimTime, RollStream),
+        now: SimTime,
         acts: Vec<CapabilityAction>,
     ) -> CapabilityCx<'f> {
         let who = self.row(reads.slot).id;
         let draw = DrawAt {
-            seed: stream.seed,
-            known: stream.known,
-            is_use: stream.is_use,
+            // From the stream, at the first draw.
+            seed: 0,
+            known: false,
+            is_use: false,
             sub: 0,
             target: who.0,
             origin_id: self.st.now.0 as u64,
@@ -158,15 +161,14 @@ impl Flow<'_> {
         code: &CapabilityCode,
         elapsed: SimTime,
     ) -> Evaluated {
-        let &RowWork { who, slot, now, stream } = work;
+        let &RowWork { who, slot, now, .. } = work;
         let (acts, mut state) = self.take_buffers();
         let Some(record) = self.row(slot).play().capabilities().records.get(at) else {
             return Evaluated::Quietly { sleeps: false };
         };
         let (key, class) = (record.key(), record.class);
-        let stream = if record.is_for_authority() { self.capability_stream(who, true) } else { stream };
-        let reads = FlowReads { flow: self, view: self.view(), slot };
-        let mut cx = self.capability_cx(record, &reads, (now, stream), acts);
+        let reads = self.reads_for(slot, record);
+        let mut cx = self.capability_cx(record, &reads, now, acts);
         let ends = code.code.ask(&record.state, Question::Deactivate, &cx);
         let call = CapabilityCall::Tick { elapsed };
         let done = match ends {
@@ -178,29 +180,31 @@ impl Flow<'_> {
         if let Some(record) = self.row_mut(slot).play_mut().capabilities_mut().records.get_mut(at) {
             record.last = now;
             if is_quiet {
-                record.state.clear();
-                record.state.extend_from_slice(&state);
+                match record.state.len() == state.len() {
+                    true => record.state.copy_from_slice(&state),
+                    false => record.state.clone_from(&state),
+                }
             }
         }
         if is_quiet {
-            (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+            self.return_buffers(acts, state);
             return Evaluated::Quietly { sleeps: false };
         }
         match ends {
             Some(false) => self.finish_call(slot, key, Called { done, acts, draw, state, is_known: true }),
             Some(true) => {
-                (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+                self.return_buffers(acts, state);
                 self.live(who, key, LifeEvent::Deactivate);
             }
             None => {
-                (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+                self.return_buffers(acts, state);
                 self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
                 self.call(who, key, call);
             }
         }
         self.finish_operation();
         self.run_reactions();
-        Evaluated::WithChanges
+        Evaluated::WithChanges(key)
     }
 
     /// Returns empty buffers for the requests and the new state of a capability.
@@ -210,14 +214,24 @@ impl Flow<'_> {
         (std::mem::take(&mut self.sc.capability_actions), state)
     }
 
+    #[inline]
+    fn return_buffers(&mut self, acts: Vec<CapabilityAction>, state: Vec<u8>) {
+        // What is replaced was taken and has no memory, unless a capability called another one.
+        let taken = std::mem::replace(&mut self.sc.capability_actions, acts);
+        if taken.capacity() == 0 {
+            std::mem::forget(taken);
+        }
+        self.sc.capability_state = state;
+    }
+
     /// Calls the code of a capability and executes its requests.
     fn call_code(&mut self, who: ControllerId, key: RecordKey, call: CapabilityCall) {
         let Some(slot) = self.st.controllers.slot(who) else { return };
         let (acts, mut state) = self.take_buffers();
         let Some(record) = self.row(slot).play().capabilities().find(key) else { return };
         let Some(code) = self.rules.capability_code(record.class) else { return };
-        let reads = FlowReads { flow: self, view: self.view(), slot };
-        let mut cx = self.capability_cx(record, &reads, self.call_point(slot, record), acts);
+        let reads = self.reads_for(slot, record);
+        let mut cx = self.capability_cx(record, &reads, self.local_now(slot), acts);
         let before = self.hidden_read.take();
         let done = code.code.step(&record.state, &mut state, call, &mut cx);
         let CapabilityCx { acts, draw, .. } = cx;
@@ -252,7 +266,7 @@ impl Flow<'_> {
             }
         }
         acts.clear();
-        (self.sc.capability_actions, self.sc.capability_state) = (acts, state);
+        self.return_buffers(acts, state);
     }
 
     /// Executes a request of a capability. A capability that exists on one machine only may not change shared state.

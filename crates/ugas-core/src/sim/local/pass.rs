@@ -1,7 +1,7 @@
 //! The frame work of the local runner: the same life and the same order as in the row of a controller.
 
 use super::{LocalRequest, LocalRunner, MAX_DIAGNOSTICS, is_own, local_now};
-use crate::flow::{Home, LifeEvent, View, is_interval, is_local_side, transition};
+use crate::flow::{Home, LifeEvent, RollStream, View, is_interval, is_local_side, transition};
 use crate::rng::{DrawAt, fold};
 use crate::rules::{CapabilityAction, CapabilityCall, CapabilityCx, CapabilityReads, Question};
 use crate::sim::Sim;
@@ -30,6 +30,10 @@ impl CapabilityReads for LocalReads<'_> {
 
     fn around(&self, radius: f64) -> Vec<ControllerId> {
         self.slot.map_or(Vec::new(), |slot| self.view.around(slot, radius))
+    }
+
+    fn stream(&self) -> Option<RollStream> {
+        None
     }
 }
 
