@@ -168,13 +168,17 @@ impl Swarm {
         let set: AbilitySetId = rules.ability_set(&set_name(dice.roll(SETS))).unwrap();
         let class: CapabilityId = rules.capability(&class_name(dice.roll(CLASSES + CODED.len()))).unwrap();
         let handle = (!held.is_empty()).then(|| dice.pick(&held).handle);
-        let tag = rules.find_tag(dice.pick(&ENTRY_TAGS))?;
+        let &tag = dice.pick(&ENTRY_TAGS);
+        let tag = rules.find_tag(tag)?;
         let effects: Vec<EffectKey> =
             self.net.server().sim().effects(from).unwrap_or_default().iter().map(|e| e.key).collect();
         let source = match dice.roll(4) {
             0 => BlockSource::Controller(from),
             1 if !effects.is_empty() => BlockSource::Effect(*dice.pick(&effects)),
-            _ => BlockSource::host(dice.pick(&["Cutscene", "Menu"])),
+            _ => {
+                let &name = dice.pick(&["Cutscene", "Menu"]);
+                BlockSource::host(name)
+            }
         };
         Some(match dice.roll(16) {
             0..4 => ("sets granted", Op::GrantSet { who, set }),
