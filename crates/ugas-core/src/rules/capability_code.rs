@@ -146,7 +146,8 @@ impl CapabilityCx<'_> {
     pub fn get(&self, attribute: AttributeId) -> Option<f64> {
         self.reads.value(self.who, attribute)
     }
-    /// Returns the current value of an attribute of any controller.
+    /// Returns the current value of an attribute of any controller. A client that predicts the capability resimulates it
+    /// with the present state of other controllers; give code that depends on them the side `AuthorityOnly`.
     pub fn get_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         self.reads.value(who, attribute)
     }
@@ -154,7 +155,7 @@ impl CapabilityCx<'_> {
     pub fn has(&self, tag: TagId) -> bool {
         self.reads.has(self.who, tag)
     }
-    /// Returns whether a controller has a tag or a descendant of it.
+    /// Returns whether a controller has a tag or a descendant of it; see [`CapabilityCx::get_of`] about prediction.
     pub fn has_of(&self, who: ControllerId, tag: TagId) -> bool {
         self.reads.has(who, tag)
     }

@@ -1,5 +1,6 @@
 //! Compiled controller documents: the data that a spawn needs, with ids instead of names.
 
+use super::Rules;
 use super::compile::Compiler;
 use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
@@ -56,6 +57,13 @@ impl RulesDocument for Controller {
 
     fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
         c.template(self);
+    }
+}
+
+impl Rules {
+    /// Returns whether a document names the avatar for its controllers.
+    pub(crate) fn is_template_avatar(&self, avatar: ActorId) -> bool {
+        self.templates.iter().flatten().any(|template| template.avatar == avatar)
     }
 }
 

@@ -16,8 +16,8 @@ use crate::query::{CapabilityReason, CapabilityView};
 use crate::rules::Rules;
 use crate::state::{Block, CapabilityRecord, RecordKey, Row, Stage};
 use crate::{
-    AbilityId, AbilitySetId, CapabilityId, CapabilityStep, ControllerId, Diagnostic, DiagnosticKind, NameKind,
-    ReadError, Refusal, Role, SimTime, Target,
+    AbilityId, AbilitySetId, BlockSource, CapabilityId, CapabilityStep, ControllerId, Diagnostic, DiagnosticKind,
+    NameKind, ReadError, Refusal, Role, SimTime, Target,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,6 +55,22 @@ struct LocalActor {
 }
 
 impl LocalActor {
+    /// Gives records their new positions and indexes after a reload, and their blocks the new sources. `kept` has the
+    /// old key of each record, in the order of the records.
+    fn move_records(&mut self, kept: &[(RecordKey, u16, u16)]) {
+        let source = |key: RecordKey| BlockSource::Capability { handle: key.handle, position: key.position };
+        for block in &mut self.blocks {
+            if let Some(&(key, position, _)) = kept.iter().find(|(key, ..)| source(*key) == block.source) {
+                block.source = source(RecordKey { position, ..key });
+            }
+        }
+        self.blocks.sort_unstable();
+        for (LocalRecord { record, .. }, &(_, position, index)) in self.records.iter_mut().zip(kept) {
+            (record.position, record.index) = (position, index);
+        }
+        self.records.sort_by_key(|local| local.record.key());
+    }
+
     /// Returns whether nothing needs to be kept about the controller.
     fn is_idle(&self, exists: bool) -> bool {
         self.records.is_empty() && self.sets.is_empty() && !(self.has_presets && exists)
@@ -294,17 +310,14 @@ impl LocalRunner {
             actor.sets.retain(|held| sim.rules.is_capability_set(held.1));
             // Entries that are the same have the same grant, set and class, and the same place among those.
             let mut left: Vec<Option<CapabilityRecord>> = wanted.into_iter().map(Some).collect();
-            let mut ends = Vec::new();
-            for LocalRecord { record, told } in &mut actor.records {
+            let (mut kept, mut ends) = (Vec::new(), Vec::new());
+            for LocalRecord { record, .. } in &actor.records {
                 let is_same = |new: &&mut Option<CapabilityRecord>| {
                     let name = |r: &CapabilityRecord| (r.handle, r.set, r.class, r.side);
                     new.as_ref().is_some_and(|new| name(new) == name(record))
                 };
                 match left.iter_mut().find(is_same).and_then(Option::take) {
-                    Some(new) => {
-                        (record.position, record.index) = (new.position, new.index);
-                        *told = (record.enabled, record.ticks, record.interval);
-                    }
+                    Some(new) => kept.push((record.key(), new.position, new.index)),
                     None => ends.push(record.key()),
                 }
             }
@@ -314,7 +327,7 @@ impl LocalRunner {
             }
             self.place = FactPlace::Last;
             if let Some(actor) = self.actors.get_mut(&who) {
-                actor.records.sort_by_key(|local| local.record.key());
+                actor.move_records(&kept);
             }
         }
     }
@@ -356,9 +369,14 @@ impl LocalRunner {
             actor.sets.clear();
         }
         let wanted = self.wanted(sim, who);
-        let is_wanted = |key: RecordKey| wanted.binary_search_by_key(&key, CapabilityRecord::key).is_ok();
+        // A handle may come back with another set when an older state is restored.
+        let is_wanted = |record: &CapabilityRecord| {
+            let same = |new: &CapabilityRecord| (new.place(), new.class) == (record.place(), record.class);
+            wanted.binary_search_by_key(&record.key(), CapabilityRecord::key).is_ok_and(|at| same(&wanted[at]))
+        };
         let running = self.actors.get(&who).into_iter().flat_map(|actor| actor.records.iter().rev());
-        let gone: Vec<RecordKey> = running.map(|local| local.record.key()).filter(|&key| !is_wanted(key)).collect();
+        let gone = running.map(|local| &local.record).filter(|record| !is_wanted(record));
+        let gone: Vec<RecordKey> = gone.map(CapabilityRecord::key).collect();
         for key in gone {
             self.place = if held.binary_search(&key).is_ok() { FactPlace::Last } else { FactPlace::BeforeEnd };
             self.end(&sim.view(), who, key);

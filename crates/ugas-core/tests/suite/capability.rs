@@ -156,6 +156,21 @@ fn the_sets_of_a_template_are_added_at_spawn() {
 }
 
 #[test]
+fn every_controller_of_a_document_gets_its_capabilities() {
+    let log = Log::default();
+    let mut robot = Controller::new("Robot").set("Vitals");
+    robot.capabilities = Some(ugas_doc::ControllerCapabilities { sets: vec!["CS_One".into()], ..Default::default() });
+    let rules = base().add(robot).add(set_of("CS_One", &["A"])).capability_code("A", Probe::new("A", &log));
+    let rules = rules.build().unwrap();
+    let mut sim = Sim::new(rules.clone(), config(Role::Standalone, true));
+    let template = rules.template("Robot").unwrap();
+    let mut all: Vec<ControllerId> = (0..2).map(|_| sim.spawn(SpawnSpec::template(template)).unwrap()).collect();
+    let first = sim.spawn_many(template, 3).unwrap();
+    all.extend((first.0..first.0 + 3).map(ControllerId));
+    assert!(all.len() == 5 && all.iter().all(|&who| classes(&sim, who) == ["A"]));
+}
+
+#[test]
 fn an_ability_set_can_list_capabilities_too() {
     let log = Log::default();
     let sword = AbilitySet { capabilities: vec![SetCapability::new("A")], ..AbilitySet::new("AS_Sword") };

@@ -189,12 +189,46 @@ fn own_sets_follow_a_reload() {
         (names.collect::<Vec<_>>().join(" "), all_steps(&mut sim, &mut runner))
     };
     assert_eq!(reload(&["B", "A"], true), ("B A".to_owned(), vec![]), "a new order ends nothing");
+    let (order, steps) = reload(&["A"], true);
+    assert_eq!(
+        (order.as_str(), steps),
+        ("A", vec!["B Deactivated".into(), "B EndCapability".into(), "B EndLife".into()])
+    );
+    assert_eq!(reload(&["B", "A"], true).1, ["B StartLife", "B Setup", "B Activated"]);
     let (order, steps) = reload(&["C", "A"], true);
     assert_eq!(order, "C A");
     assert_eq!(steps, ["B Deactivated", "B EndCapability", "B EndLife", "C StartLife", "C Setup", "C Activated"]);
     let (order, steps) = reload(&[], false);
     assert_eq!((order.as_str(), steps.len()), ("", 6), "{steps:?}");
     assert!(runner.sets(who).is_empty());
+}
+
+#[test]
+fn blocks_of_local_documents_follow_a_reload() {
+    let rules = |past: Option<&std::sync::Arc<Rules>>, classes: &[&str]| {
+        let tag = |class: &str| if class == "Map" { "Capability.Look" } else { "Capability.Move.Fly" };
+        let entry = |class: &&str| SetCapability::new(*class).side(Side::AllClients).tag(tag(class));
+        let set = classes.iter().map(entry).fold(CapabilitySet::new("CS_Hud"), CapabilitySet::capability);
+        let builder = past.cloned().map_or_else(base, |past| base().after(past)).add(set);
+        let builder = builder.add(Capability::new("Menu").query("State.Go").blocks("Capability.Look"));
+        builder.add(Capability::new("Other")).add(Capability::new("Map")).build().unwrap()
+    };
+    let (mut sim, who) = machine(&rules(None, &["Menu", "Map"]), Role::Authority, true);
+    let mut runner = LocalRunner::default();
+    add(&mut sim, who, "CS_Hud");
+    let go = sim.apply(&Spec::new(sim.rules().effect("GE_Go").unwrap(), who)).unwrap();
+    let mut frame = |sim: &mut Sim| {
+        frames(sim, 1);
+        runner.run(sim);
+        runner.capabilities(sim, who).iter().map(|view| view.state).collect::<Vec<_>>()
+    };
+    use CapabilityState::{Active, Blocked, Inactive};
+    assert_eq!(frame(&mut sim), [Active, Blocked]);
+    let next = rules(Some(sim.rules()), &["Other", "Menu", "Map"]);
+    sim.reload(next).unwrap();
+    assert_eq!(frame(&mut sim), [Active, Active, Blocked], "the menu moved with its block");
+    sim.remove(go).unwrap();
+    assert_eq!(frame(&mut sim), [Active, Inactive, Active], "the block ended with the menu");
 }
 
 #[test]

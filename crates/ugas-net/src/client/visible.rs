@@ -161,7 +161,8 @@ impl VisibleState {
     /// activated or deactivated. The code of a capability is not called for these steps.
     pub(super) fn compare_capabilities(&self, now: &VisibleState, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
         let find = |list: &[CapabilityView], of: &CapabilityView| {
-            list.iter().find(|c| (c.handle, c.position) == (of.handle, of.position)).copied()
+            let identity = |c: &CapabilityView| (c.handle, c.position, c.class, c.set);
+            list.iter().find(|c| identity(c) == identity(of)).copied()
         };
         let removed = self.capabilities.iter().rev().filter(|c| find(&now.capabilities, c).is_none());
         for gone in removed {

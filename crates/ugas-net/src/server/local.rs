@@ -30,14 +30,14 @@ impl Server {
     /// Clients do not learn about it.
     pub fn add_local_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
         let added = self.runner.add_set(&self.sim, who, set);
-        self.emit_local_facts();
+        self.emit_local_facts(self.facts.list.len());
         added
     }
 
     /// Removes a capability set that this machine added for itself.
     pub fn remove_local_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         let removed = self.runner.remove_set(&self.sim, who, handle);
-        self.emit_local_facts();
+        self.emit_local_facts(self.facts.list.len());
         removed
     }
 
@@ -55,8 +55,11 @@ impl Server {
         }
     }
 
-    /// Adds the facts of local capabilities to the facts for the host. Clients do not receive them.
-    pub(super) fn emit_local_facts(&mut self) {
-        insert_local_facts(&self.runner.take_facts(), &mut self.facts.list, |_| {});
+    /// Adds the facts of local capabilities to the facts for the host, among those from an index on. Clients do not
+    /// receive them.
+    pub(super) fn emit_local_facts(&mut self, from: usize) {
+        let mut recent = self.facts.list.split_off(from);
+        insert_local_facts(&self.runner.take_facts(), &mut recent, |_| {});
+        self.facts.list.append(&mut recent);
     }
 }

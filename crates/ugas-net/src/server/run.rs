@@ -308,8 +308,9 @@ impl Server {
             // The host does not take the facts.
             self.facts = Facts::default();
         }
+        let start = self.facts.list.len();
         self.facts.append(&facts);
-        self.emit_local_facts();
+        self.emit_local_facts(start);
         self.tick_facts = facts;
     }
 

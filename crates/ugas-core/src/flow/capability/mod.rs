@@ -81,10 +81,11 @@ impl Flow<'_> {
     }
 
     /// Returns a capability set of another controller with the same avatar. An actor has the capabilities of one
-    /// controller only.
+    /// controller only. The avatar of a document is not one actor: all controllers of the document have it.
     fn rival_of(&self, slot: usize) -> Option<u64> {
         let row = self.row(slot);
-        let avatar = Some(row.avatar()).filter(|&avatar| avatar != ActorId::NONE)?;
+        let is_actor = |avatar: &ActorId| *avatar != ActorId::NONE && !self.rules.is_template_avatar(*avatar);
+        let avatar = Some(row.avatar()).filter(is_actor)?;
         // Most avatars belong to one controller only.
         self.st.controllers.with_avatar(avatar, row.id)?;
         let others = self.ix.capable.iter().filter(|&&other| other != row.id);

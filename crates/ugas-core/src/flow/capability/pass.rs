@@ -6,7 +6,7 @@ use crate::flow::{Flow, RollSource, RowEvent, server_op};
 use crate::rng::fold;
 use crate::rules::{CapabilityCall, CapabilityWatch, Question};
 use crate::state::{CapabilityRecord, Due, RecordKey, Stage};
-use crate::{CapabilityFigures, CapabilityId, Cause, ControllerId, OpId, Rate, SimTime, TagId};
+use crate::{CapabilityFigures, CapabilityId, Cause, ControllerId, OpId, Rate, Role, SimTime, TagId};
 use std::ops::Bound;
 
 /// The order of frame work within one frame: ticking tasks, then the capabilities of each controller, then the held
@@ -62,7 +62,6 @@ fn capability_op(who: ControllerId, at: SimTime) -> OpId {
 impl Flow<'_> {
     /// Runs the capabilities of all rows with frame work, by controller.
     pub(crate) fn capability_frame(&mut self) {
-        let woken = std::mem::take(&mut self.ix.woken);
         self.sc.measures = self.host.as_ref().is_some_and(|host| host.measures_capabilities());
         let mut rows = std::mem::take(&mut self.sc.frame_rows);
         let mut last = None;
@@ -77,8 +76,8 @@ impl Flow<'_> {
             for &who in &rows {
                 last = Some(who);
                 self.turn = FrameTurn::Capabilities(who);
-                // A controller that ran earlier in this frame may have woken the row.
-                let is_awake = woken.contains(&who) | self.ix.woken.remove(&who);
+                // Taken row by row: a row that is not reached yet stays awake whatever the earlier rows do.
+                let is_awake = self.ix.woken.remove(&who);
                 self.capability_pass(who, is_awake);
                 if self.sc.frames_grew {
                     break;
@@ -200,7 +199,8 @@ impl Flow<'_> {
         let records = self.row(work.slot).play().capabilities().records.get(from..)?;
         let is_awake = self.is_awake(work);
         let is_due = |record: &CapabilityRecord| {
-            record.handle < end && if is_awake { record.is_evaluated() } else { !self.sleeps(record) }
+            let is_due = if is_awake { record.is_evaluated() } else { !self.sleeps(record) };
+            is_due && record.handle < end && !self.is_inert(record)
         };
         let bits = records.iter().take(RECORDS_AHEAD).enumerate().filter(|(_, record)| is_due(record));
         (!records.is_empty()).then(|| bits.fold(0, |due, (at, _)| due | 1 << at))
@@ -280,6 +280,11 @@ impl Flow<'_> {
                 record.stage != Stage::Active || !self.rules.capability_def(record.class).is_some_and(ticks)
             }
         }
+    }
+
+    /// Returns whether a client received the record of a class that has neither a document nor code here.
+    fn is_inert(&self, record: &CapabilityRecord) -> bool {
+        self.work.role == Role::Client && !self.view().has_behavior(record.class)
     }
 
     /// Returns whether the row needs the next frame for its capabilities.

@@ -333,7 +333,8 @@ impl LocalRunner {
     }
 
     pub(super) fn diagnose(&mut self, at: SimTime, who: ControllerId, kind: DiagnosticKind) {
-        if !self.reported.contains(&(who, kind)) && self.reported.len() < MAX_DIAGNOSTICS {
+        let has_room = self.reported.len() < MAX_DIAGNOSTICS && self.diagnostics.len() < MAX_DIAGNOSTICS;
+        if has_room && !self.reported.contains(&(who, kind)) {
             self.reported.push((who, kind));
             let (effect, cause) = (EffectId::NONE, Cause::default());
             self.diagnostics.push(Diagnostic { at, who, effect, cause, kind });

@@ -50,7 +50,7 @@ pub const HORIZON: u32 = 256;
 pub const BURST_TICKS: u32 = 8;
 
 /// The maximum number of actors and capability sets of a proxy.
-const MAX_HOLDINGS: usize = 256;
+const MAX_HOLDINGS: usize = 2048;
 
 /// The maximum number of active effects of a proxy.
 const MAX_EFFECTS: usize = 4096;

@@ -360,6 +360,10 @@ impl Proxy {
             get_list(from, (MAX_HOLDINGS, "capability sets"), |from| {
                 let mark = cx.get_holding(from)?;
                 if self.holdings.len() >= 2 * MAX_HOLDINGS {
+                    // Sets that were swapped often leave many removed items.
+                    self.holdings.prune(horizon(self.newest));
+                }
+                if self.holdings.len() >= 2 * MAX_HOLDINGS {
                     return Err(WireError::TooLong { what: "capability sets", max: 2 * MAX_HOLDINGS as u64 });
                 }
                 apply_mark(counts, &mut self.holdings, mark);
@@ -373,7 +377,10 @@ impl Proxy {
     fn record_tick(&mut self, tick: Tick) {
         self.newest = self.newest.max(tick);
         // Not every time, since most sections change little.
-        if self.newest.0.is_multiple_of(HORIZON / 4) || self.effects.len() > MAX_EFFECTS {
+        if self.newest.0.is_multiple_of(HORIZON / 4)
+            || self.effects.len() > MAX_EFFECTS
+            || self.holdings.len() > MAX_HOLDINGS
+        {
             let before = horizon(self.newest);
             self.tags.prune(before);
             self.loops.prune(before);
