@@ -160,18 +160,22 @@ impl VisibleState {
     /// Emits facts for the steps of capabilities that no other fact reports: those that the server added, removed,
     /// activated or deactivated. The code of a capability is not called for these steps.
     pub(super) fn compare_capabilities(&self, now: &VisibleState, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
-        let find = |list: &[CapabilityView], of: &CapabilityView| {
-            let identity = |c: &CapabilityView| (c.handle, c.position, c.class, c.set);
-            list.iter().find(|c| identity(c) == identity(of)).copied()
+        // A reload may reorder the entries of a set, so the n-th of a class is compared with the n-th.
+        let identity = |c: &CapabilityView| (c.handle, c.class, c.set);
+        let find = |list: &[CapabilityView], own: &[CapabilityView], of: &CapabilityView| {
+            let is_same = |c: &&CapabilityView| identity(c) == identity(of);
+            let nth = own.iter().filter(is_same).take_while(|c| c.position != of.position).count();
+            list.iter().filter(is_same).nth(nth).copied()
         };
-        let removed = self.capabilities.iter().rev().filter(|c| find(&now.capabilities, c).is_none());
+        let (old, new) = (&self.capabilities, &now.capabilities);
+        let removed = old.iter().rev().filter(|c| find(new, old, c).is_none());
         for gone in removed {
             for step in steps_between(Some(gone), None) {
                 self.emit_step(gone, step, touched, at, out);
             }
         }
-        for capability in &now.capabilities {
-            let before = find(&self.capabilities, capability);
+        for capability in new {
+            let before = find(old, new, capability);
             for step in steps_between(before.as_ref(), Some(capability)) {
                 self.emit_step(capability, step, touched, at, out);
             }
