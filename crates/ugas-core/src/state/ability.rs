@@ -281,7 +281,7 @@ pub(crate) struct Cast {
     pub(crate) ticks: u32,
     /// The number of the next tick, counted from 1.
     pub(crate) next: u32,
-    /// Whether the tick before `next` has not run, because the target that its client chose has not arrived.
+    /// Whether the tick before `next` still waits for the target that the client of the cast chooses.
     pub(crate) owed: bool,
     /// The target that the client chose for the next tick, if it arrived early.
     pub(crate) data: Option<Target>,

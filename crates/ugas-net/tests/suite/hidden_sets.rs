@@ -1,5 +1,5 @@
-//! A capability set that is hidden from observers changes no byte to them: two servers run the same except for the
-//! hidden set, and every datagram is compared.
+//! A capability set that is hidden from observers changes no byte that they receive. Each test runs two servers that
+//! differ only in the hidden set, and compares every datagram.
 
 use crate::kit::{Wire, builder};
 use std::sync::Arc;
