@@ -261,6 +261,12 @@ impl SpawnSpec {
         self.effects.push(effect);
         self
     }
+
+    /// Returns whether the spec adds abilities, ability sets, tags or effects.
+    pub(crate) fn has_parts(&self) -> bool {
+        let has_abilities = !self.abilities.is_empty() || !self.ability_sets.is_empty();
+        has_abilities || !self.tags.is_empty() || !self.effects.is_empty()
+    }
 }
 
 /// A resource of a new controller, with the values that differ from the document of the resource.

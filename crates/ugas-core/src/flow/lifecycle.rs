@@ -3,12 +3,13 @@
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};
-use crate::rules::INITIAL_TAGS;
+use crate::rules::{INITIAL_TAGS, Template};
 use crate::state::{Effect, Row, Values, alert};
 use crate::{
-    ActorId, Anchor, ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, LifecycleStep, LimitKind, NameKind,
-    Rate, Refusal, RemoveReason, ResourceSpec, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
+    ActorId, Anchor, AttributeId, ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, LifecycleStep,
+    LimitKind, NameKind, Rate, Refusal, RemoveReason, SetId, SimTime, SpawnSpec, Spec, TagId, TemplateId,
 };
+use std::borrow::Cow;
 use ugas_doc::CapabilityMode;
 
 impl Flow<'_> {
@@ -18,23 +19,17 @@ impl Flow<'_> {
         let template = match spec.template {
             Some(id) => {
                 let unknown = Refusal::UnknownName { kind: NameKind::Template, id: id.0 };
-                Some(rules.templates.get(id.0).ok_or(unknown)?)
+                Some(&**rules.templates.get(id.0).ok_or(unknown)?)
             }
             None => None,
         };
-        let of_template = template.iter().flat_map(|t| t.sets.iter());
-        let resources: Vec<ResourceSpec> =
-            template.iter().flat_map(|t| t.resources.iter()).chain(&spec.resources).copied().collect();
-        let added = spec.resources.iter().map(|r| &r.resource);
-        let sets: Vec<SetId> = spec.stats.iter().chain(of_template).chain(added).chain(&spec.sets).copied().collect();
+        let sets = spawn_sets(template, spec);
         if sets.is_empty() {
             return Err(Refusal::NoSets);
         }
         let who = self.next_id(spec.id)?;
         let layout = self.layout_for(&sets, who)?;
-        let of_resources = self.resource_bases(&self.ix.layouts[layout as usize], &resources)?;
-        let of_template = template.iter().flat_map(|t| t.base.iter());
-        let base: Vec<_> = of_resources.iter().chain(of_template).chain(&spec.base).copied().collect();
+        let base = self.spawn_bases(template, spec, layout)?;
         self.check_spawn(spec, who, layout, &base)?;
 
         let position = template.and_then(|t| t.position).map(Anchor::at);
@@ -55,10 +50,10 @@ impl Flow<'_> {
             dirty.reserve_exact(dirty.len() / 8 + 16);
         }
         self.step(who, LifecycleStep::Instantiated);
-        for &set in &sets {
+        for &set in &*sets {
             self.step(who, LifecycleStep::SetRegistered(set));
         }
-        for (attribute, value) in base {
+        for &(attribute, value) in &*base {
             if let Some(slot) = self.layout(target).slot(attribute) {
                 self.row_mut(target).attrs[slot].base = value + 0.0;
                 self.mark(target, slot);
@@ -69,11 +64,18 @@ impl Flow<'_> {
         let not_finite = self.layout(target).not_finite.clone();
         not_finite.iter().for_each(|&slot| self.mark(target, slot as usize));
         self.settle(Via::NOTHING, Emit::Nothing);
-        self.clamp_resources(target);
+        let has_resources = self.has_resources(target);
+        if has_resources {
+            self.clamp_resources(target);
+        }
         self.step(who, LifecycleStep::ActorsSet);
         self.fact(who, Via::NOTHING, FactKind::Spawned { owner });
-        self.report_resources(target);
-        self.apply_spawn_parts(spec, target);
+        if has_resources {
+            self.report_resources(target);
+        }
+        if has_resources || spec.has_parts() || template.is_some_and(|t| t.has_parts()) {
+            self.apply_spawn_parts(spec, target);
+        }
         if spec.inactive || template.is_some_and(|t| !t.active) {
             self.set_clock(who, None, Some(false))?;
         }
@@ -83,8 +85,25 @@ impl Flow<'_> {
         Ok(who)
     }
 
+    /// Returns the base values that a spawn sets: those of its resources, of the template and of the spec.
+    fn spawn_bases<'t>(
+        &self,
+        template: Option<&'t Template>,
+        spec: &'t SpawnSpec,
+        layout: u32,
+    ) -> Result<Cow<'t, [(AttributeId, f64)]>, Refusal> {
+        let (of_template, resources) = template.map_or((&[][..], &[][..]), |t| (&*t.base, &*t.resources));
+        let layout = &self.ix.layouts[layout as usize];
+        let mut bases = self.resource_bases(layout, resources.iter().chain(&spec.resources))?;
+        if bases.is_empty() && spec.base.is_empty() {
+            return Ok(Cow::Borrowed(of_template));
+        }
+        bases.extend(of_template.iter().chain(&spec.base));
+        Ok(Cow::Owned(bases))
+    }
+
     /// Emits a diagnostic for each current value in a document that differs from the computed value.
-    fn compare_stated(&mut self, who: ControllerId, values: &[(crate::AttributeId, f64)]) {
+    fn compare_stated(&mut self, who: ControllerId, values: &[(AttributeId, f64)]) {
         for &(attribute, stated) in values {
             let found = self.current_of(who, attribute).unwrap_or(f64::NAN);
             if (found - stated).abs() > 1e-9 * stated.abs().max(1.0) {
@@ -116,7 +135,7 @@ impl Flow<'_> {
         spec: &SpawnSpec,
         who: ControllerId,
         layout: u32,
-        base: &[(crate::AttributeId, f64)],
+        base: &[(AttributeId, f64)],
     ) -> Result<(), Refusal> {
         let layout = &self.ix.layouts[layout as usize];
         for &(attribute, value) in base {
@@ -196,7 +215,7 @@ impl Flow<'_> {
         }
         // Each machine adds the sets of a controller with local capabilities by itself.
         let role = self.work.role;
-        let is_here = |t: &&&std::sync::Arc<crate::rules::Template>| {
+        let is_here = |t: &&&std::sync::Arc<Template>| {
             t.capability_mode == CapabilityMode::Authority || role == crate::Role::Standalone
         };
         if let Some(presets) = template.iter().find(|t| !is_here(t)).filter(|t| !t.capability_sets.is_empty()) {
@@ -270,6 +289,7 @@ impl Flow<'_> {
             }
             return Ok(first);
         }
+        let has_resources = self.has_resources(slot);
         let mut prototype = row.clone();
         prototype.hash_dirty = true;
         let owner = prototype.owner;
@@ -281,7 +301,9 @@ impl Flow<'_> {
             let target = self.st.controllers.insert(prototype.clone(), &self.rules.tags);
             self.st.hash_dirty.push(id);
             self.fact(id, Via::NOTHING, FactKind::Spawned { owner });
-            self.report_resources(target);
+            if has_resources {
+                self.report_resources(target);
+            }
         }
         self.st.next_id = first.0 + count;
         Ok(first)
@@ -438,6 +460,17 @@ impl Flow<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the attribute sets of a spawn in the order in which they are registered. Most specs add none to those of
+/// their template.
+fn spawn_sets<'t>(template: Option<&'t Template>, spec: &SpawnSpec) -> Cow<'t, [SetId]> {
+    let of_template = template.map_or(&[][..], |t| &*t.sets);
+    if spec.stats.is_empty() && spec.resources.is_empty() && spec.sets.is_empty() {
+        return Cow::Borrowed(of_template);
+    }
+    let of_resources = spec.resources.iter().map(|r| &r.resource);
+    Cow::Owned(spec.stats.iter().chain(of_template).chain(of_resources).chain(&spec.sets).copied().collect())
 }
 
 fn check_anchor(a: &Anchor) -> Result<(), Refusal> {

@@ -45,10 +45,10 @@ enum Part {
 impl Flow<'_> {
     /// Returns the base values that the resources of a spawn set. A value that is not finite, a set that is not a
     /// resource and a bound that a resource does not have, or that follows a stat, are refused.
-    pub(crate) fn resource_bases(
+    pub(crate) fn resource_bases<'s>(
         &self,
         layout: &Layout,
-        resources: &[ResourceSpec],
+        resources: impl Iterator<Item = &'s ResourceSpec>,
     ) -> Result<Vec<(AttributeId, f64)>, Refusal> {
         let mut bases = Vec::new();
         for spec in resources {
@@ -81,9 +81,6 @@ impl Flow<'_> {
 
     /// Clamps the base values of a new row's resources and their bounds, after the base values were set.
     pub(crate) fn clamp_resources(&mut self, target: usize) {
-        if !self.has_resources(target) {
-            return;
-        }
         let layout = self.ix.layouts[self.row(target).layout as usize].clone();
         for (slot, def) in layout.slots.iter().enumerate() {
             if def.derived.is_some() || self.rules.resource_def(def.set).is_none() {
@@ -99,9 +96,6 @@ impl Flow<'_> {
 
     /// Emits a fact for each resource of a new row.
     pub(crate) fn report_resources(&mut self, target: usize) {
-        if !self.has_resources(target) {
-            return;
-        }
         let sets: Vec<SetId> = self.layout(target).sets.to_vec();
         sets.into_iter().for_each(|set| self.report_resource(target, set));
     }

@@ -46,6 +46,14 @@ impl CompiledText for Template {}
 /// Attributes with values.
 type AttributeValues = Box<[(AttributeId, f64)]>;
 
+impl Template {
+    /// Returns whether a new controller of the template gets more than attributes, actors and a position.
+    pub(crate) fn has_parts(&self) -> bool {
+        let has_sets = !self.ability_sets.is_empty() || !self.capability_sets.is_empty();
+        has_sets || !self.abilities.is_empty() || !self.tags.is_empty() || !self.effects.is_empty()
+    }
+}
+
 impl RulesDocument for Controller {
     fn phase(&self) -> Phase {
         Phase::Controllers

@@ -56,6 +56,10 @@ struct AvatarHolders {
 }
 
 impl AvatarHolders {
+    fn one(id: ControllerId) -> AvatarHolders {
+        AvatarHolders { count: 1, lowest: [id, ControllerId::NONE], known: true }
+    }
+
     fn add(&mut self, id: ControllerId) {
         self.count += 1;
         let [first, second] = self.lowest;
@@ -82,15 +86,15 @@ impl Controllers {
     pub(crate) fn replace(&mut self, slot: usize, mut row: Row, table: &TagTable) {
         row.signature = row.tags.signature(table);
         self.hide_avatar(slot);
+        self.show_avatar(row.id, row.avatar());
         *self.row_mut(slot) = row;
-        self.show_avatar(slot);
     }
 
     /// Sets a row's avatar.
     pub(crate) fn set_avatar(&mut self, slot: usize, avatar: ActorId) {
         self.hide_avatar(slot);
         self.row_mut(slot).set_avatar(avatar);
-        self.show_avatar(slot);
+        self.show_avatar(self.row(slot).id, avatar);
     }
 
     fn hide_avatar(&mut self, slot: usize) {
@@ -104,12 +108,13 @@ impl Controllers {
         }
     }
 
-    fn show_avatar(&mut self, slot: usize) {
-        let row = self.row(slot);
-        let (avatar, id) = (row.avatar(), row.id);
-        if avatar != ActorId::NONE {
-            let none = AvatarHolders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
-            self.avatars.entry(avatar).or_insert(none).add(id);
+    fn show_avatar(&mut self, id: ControllerId, avatar: ActorId) {
+        if avatar == ActorId::NONE {
+            return;
+        }
+        match self.avatars.get_mut(&avatar) {
+            Some(holders) => holders.add(id),
+            None => drop(self.avatars.insert(avatar, AvatarHolders::one(id))),
         }
     }
 
@@ -186,6 +191,7 @@ impl Controllers {
 
     pub(crate) fn insert(&mut self, mut row: Row, table: &TagTable) -> usize {
         row.signature = row.tags.signature(table);
+        self.show_avatar(row.id, row.avatar());
         let id = row.id.index();
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -213,7 +219,6 @@ impl Controllers {
         let page = self.pages[id / PAGE].get_or_insert_with(|| Page { slots: Box::new([NONE; PAGE]), live: 0 });
         page.slots[id % PAGE] = slot as u32;
         page.live += 1;
-        self.show_avatar(slot);
         self.len += 1;
         slot
     }
