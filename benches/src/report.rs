@@ -18,9 +18,8 @@ const BYTES_LIMIT: f64 = 1_600.0;
 /// The maximum cost of a step without due work if abilities wait, as a multiple of the cost without abilities.
 const IDLE_LIMIT: f64 = 1.02;
 
-/// The maximum cost of a frame with ten capabilities per actor, two of which tick, as a multiple of a plain loop. The aim
-/// is 3; the runtime needs 3.4.
-const PLAIN_LIMIT: f64 = 3.5;
+/// The maximum cost of a frame with ten capabilities per actor, two of which tick, as a multiple of a plain loop.
+const PLAIN_LIMIT: f64 = 3.0;
 /// The maximum cost of a frame with ten capabilities per actor, two of which tick, as a multiple of the cost with only
 /// these two.
 const ASLEEP_LIMIT: f64 = 1.15;

@@ -12,7 +12,7 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
 impl RowValidator<'_> {
     /// Validates the capabilities and blocks of a row.
     pub(crate) fn capabilities(&self, row: &Row, all: &Capabilities) -> Result<(), &'static str> {
-        let Capabilities { records, blocks, presets } = all;
+        let Capabilities { records, blocks, presets, due: _ } = all;
         let most = self.limits.capabilities_per_controller as usize;
         want(records.len() <= most, "too many capabilities")?;
         want(blocks.len() <= most, "too many blocks")?;

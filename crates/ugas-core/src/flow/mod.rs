@@ -49,7 +49,7 @@ pub use uses::UsedAbility;
 
 pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause, distance};
 pub(crate) use capability::{
-    Blocker, FrameTurn, LifeEvent, RequestCounts, is_interval, is_local_side, new_record, transition,
+    Blocker, CallBuffers, FrameTurn, LifeEvent, RequestCounts, is_interval, is_local_side, new_record, transition,
 };
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
 pub(crate) use define::compile;
@@ -192,10 +192,10 @@ pub(crate) struct Scratch {
     pub(crate) predicted_targets: PredictedTargets,
     /// The number of entries recorded in all journals.
     pub(crate) journal_stamp: u64,
-    /// The requests of the capability that is being called.
-    pub(crate) capability_actions: Vec<crate::rules::CapabilityAction>,
-    /// The state of the capability that is being called.
-    pub(crate) capability_state: Vec<u8>,
+    /// Memory for the calls of capabilities outside the ticks of a frame.
+    pub(crate) capability_calls: CallBuffers,
+    /// Memory for the ticks of capabilities.
+    pub(crate) capability_ticks: CallBuffers,
     /// The time at which the current advance began. The frame of this time has passed.
     pub(crate) advanced_from: SimTime,
     /// The number of capabilities that the current advance evaluated.

@@ -4,7 +4,6 @@
 use super::compile::Compiler;
 use super::memory::CapabilityMemory;
 use super::{Rules, RulesBuilder};
-use crate::flow::RollStream;
 use crate::rng::DrawAt;
 use crate::{AbilityId, AttributeId, CapabilityId, ControllerId, EffectId, NameKind, SimTime, Spec, TagId, Target};
 use std::fmt;
@@ -108,8 +107,8 @@ pub(crate) trait CapabilityReads {
     fn value(&self, who: ControllerId, attribute: AttributeId) -> Option<f64>;
     fn has(&self, who: ControllerId, tag: TagId) -> bool;
     fn around(&self, radius: f64) -> Vec<ControllerId>;
-    /// Returns the stream of the random numbers, if the context does not have it yet.
-    fn stream(&self) -> Option<RollStream>;
+    /// Returns the site of the first random number. Most calls draw none, so the context asks for it at the first draw.
+    fn first_draw(&self) -> DrawAt;
 }
 
 /// The context of a coded capability. The capability uses it to read tags and attributes and to request changes. The
@@ -121,8 +120,9 @@ pub struct CapabilityCx<'a> {
     pub(crate) class: CapabilityId,
     pub(crate) now: SimTime,
     pub(crate) reads: &'a dyn CapabilityReads,
-    pub(crate) draw: DrawAt,
-    pub(crate) acts: Vec<CapabilityAction>,
+    /// The site of the next random number; `None` before the first draw.
+    pub(crate) draw: Option<DrawAt>,
+    pub(crate) acts: &'a mut Vec<CapabilityAction>,
 }
 
 impl CapabilityCx<'_> {
@@ -217,14 +217,9 @@ impl CapabilityCx<'_> {
     }
     /// Returns a random number in [0, 1). A resimulation of this call returns the same number.
     pub fn random(&mut self) -> f64 {
-        // Most capabilities draw no numbers, so the stream is looked up at the first draw.
-        if self.draw.draw == 0
-            && let Some(RollStream { seed, known, is_use, .. }) = self.reads.stream()
-        {
-            (self.draw.seed, self.draw.known, self.draw.is_use) = (seed, known, is_use);
-        }
-        let number = self.draw.unit();
-        self.draw.draw += 1;
+        let draw = self.draw.get_or_insert_with(|| self.reads.first_draw());
+        let number = draw.unit();
+        draw.draw += 1;
         number
     }
 }
@@ -293,12 +288,27 @@ pub(crate) enum Question {
     Deactivate,
 }
 
+/// The result of a tick of an active capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ticked {
+    /// The capability ran its step.
+    Done,
+    /// The capability ends, so it did not run its step.
+    Ends,
+    /// The state cannot be decoded.
+    Unreadable,
+    /// The new state cannot be encoded.
+    TooLarge,
+}
+
 /// A coded capability with its state encoded as bytes.
 pub(crate) trait ErasedCapability: Send + Sync {
     /// Asks the capability; `None` if its state cannot be decoded.
     fn ask(&self, state: &[u8], question: Question, cx: &CapabilityCx<'_>) -> Option<bool>;
     /// Runs a step and appends the new state to `next`; `None` if a state cannot be encoded or decoded.
     fn step(&self, state: &[u8], next: &mut Vec<u8>, call: CapabilityCall, cx: &mut CapabilityCx<'_>) -> Option<()>;
+    /// Asks an active capability whether it ends. If not, runs its tick and appends the new state to `next`.
+    fn tick(&self, state: &[u8], next: &mut Vec<u8>, elapsed: SimTime, cx: &mut CapabilityCx<'_>) -> Ticked;
     fn watches(&self) -> Option<Watches>;
 }
 
@@ -324,6 +334,16 @@ impl<T: CodedCapability> ErasedCapability for T {
         CodedCapability::step(self, &mut state, call, cx);
         state.write(next);
         (next.len() <= CAPABILITY_STATE).then_some(())
+    }
+
+    fn tick(&self, state: &[u8], next: &mut Vec<u8>, elapsed: SimTime, cx: &mut CapabilityCx<'_>) -> Ticked {
+        let Some(mut state) = decode::<T::State>(state) else { return Ticked::Unreadable };
+        if self.should_deactivate(&state, cx) {
+            return Ticked::Ends;
+        }
+        CodedCapability::step(self, &mut state, CapabilityCall::Tick { elapsed }, cx);
+        state.write(next);
+        if next.len() <= CAPABILITY_STATE { Ticked::Done } else { Ticked::TooLarge }
     }
 
     fn watches(&self) -> Option<Watches> {

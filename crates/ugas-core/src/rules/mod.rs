@@ -76,7 +76,7 @@ pub(crate) use attribute::SetDef;
 pub(crate) use calc::{CalcDef, CalcResult, Hooks};
 pub(crate) use capability::{CapabilityDef, CapabilityEntry, EntryPlace};
 pub(crate) use capability_code::{
-    CAPABILITY_STATE, CapabilityAction, CapabilityCode, CapabilityReads, CapabilityWatch, Question,
+    CAPABILITY_STATE, CapabilityAction, CapabilityCode, CapabilityReads, CapabilityWatch, Question, Ticked,
 };
 pub(crate) use check::ActivationCheck;
 pub(crate) use client::ClientEffect;

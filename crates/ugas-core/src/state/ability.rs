@@ -1,7 +1,7 @@
 //! The ability state of a row: grants, and a [`Play`] that exists only while the row has an activation, a global
 //! cooldown is running, an input is pressed or an ability set is granted.
 
-use super::capability::Capabilities;
+use super::capability::{Capabilities, DueRecords};
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EffectId, EventData, GrantId,
     GroupId, Hit, InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
@@ -361,7 +361,8 @@ impl Play {
     /// Returns the capabilities and blocks.
     #[inline]
     pub(crate) fn capabilities(&self) -> &Capabilities {
-        static NONE: Capabilities = Capabilities { records: Vec::new(), blocks: Vec::new(), presets: Vec::new() };
+        static NONE: Capabilities =
+            Capabilities { records: Vec::new(), blocks: Vec::new(), presets: Vec::new(), due: DueRecords::NONE };
         self.capabilities.as_deref().unwrap_or(&NONE)
     }
 

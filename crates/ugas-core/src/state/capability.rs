@@ -114,6 +114,38 @@ pub(crate) struct Block {
     pub(crate) source: BlockSource,
 }
 
+/// The records that a frame evaluates if nothing has woken the row: one bit for each record. Derived from the records
+/// and the rules, so not state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DueRecords {
+    /// The row's stamp for which the bits are valid. Bits with stamp 0 are never valid.
+    stamp: u32,
+    bits: u64,
+}
+
+impl DueRecords {
+    pub(crate) const NONE: DueRecords = DueRecords { stamp: 0, bits: 0 };
+    /// The number of records that the bits can describe.
+    pub(crate) const MAX: usize = u64::BITS as usize;
+
+    pub(crate) fn new(stamp: u32, bits: u64) -> DueRecords {
+        DueRecords { stamp, bits }
+    }
+
+    /// Returns the bits if they are valid for a row with this stamp.
+    #[inline]
+    pub(crate) fn at(self, stamp: u32) -> Option<u64> {
+        (self.stamp == stamp).then_some(self.bits)
+    }
+}
+
+impl PartialEq for DueRecords {
+    /// Derived values do not distinguish rows.
+    fn eq(&self, _: &DueRecords) -> bool {
+        true
+    }
+}
+
 /// The capabilities and blocks of a row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Capabilities {
@@ -123,6 +155,8 @@ pub(crate) struct Capabilities {
     pub(crate) blocks: Vec<Block>,
     /// The sets that each machine adds for itself, in order (`Mode: Local`).
     pub(crate) presets: Vec<AbilitySetId>,
+    #[serde(skip)]
+    pub(crate) due: DueRecords,
 }
 
 impl Capabilities {
@@ -158,7 +192,7 @@ impl Capabilities {
     /// Feeds everything that is state into a hash. With `is_redacted`, the hash leaves out what the owning client does
     /// not know.
     pub(crate) fn hash(&self, is_redacted: bool, put: &mut impl FnMut(u64)) {
-        let Capabilities { records, blocks, presets } = self;
+        let Capabilities { records, blocks, presets, due: _ } = self;
         for record in records {
             let hidden = is_redacted && record.is_for_authority();
             let CapabilityRecord {

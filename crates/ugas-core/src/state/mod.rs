@@ -22,7 +22,7 @@ pub(crate) use ability::{
 };
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
-pub(crate) use capability::{Block, Capabilities, CapabilityRecord, RecordKey, Stage};
+pub(crate) use capability::{Block, Capabilities, CapabilityRecord, DueRecords, RecordKey, Stage};
 pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;

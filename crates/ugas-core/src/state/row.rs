@@ -1,7 +1,7 @@
 //! A row: all state of one controller, stored together, because rollback, saving, replication and migration work on one
 //! controller.
 
-use super::{Cold, Due, Effect, Grant, Mod, Play, Queued, Tags, TimerKind, Values};
+use super::{Capabilities, Cold, Due, DueRecords, Effect, Grant, Mod, Play, Queued, Tags, TimerKind, Values};
 use crate::rules::{INITIAL_TAGS, TagTable};
 use crate::time::Clock;
 use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
@@ -196,6 +196,12 @@ impl Row {
         self.side_mut().play.get_or_insert_default()
     }
 
+    /// Returns the capabilities for changes, if the row has any.
+    #[inline]
+    pub(crate) fn own_capabilities_mut(&mut self) -> Option<&mut Capabilities> {
+        self.side.as_mut()?.play.as_mut()?.capabilities.as_deref_mut()
+    }
+
     /// Returns whether no ability is active, no global cooldown is running, no input is pressed and no ability set is
     /// granted.
     #[inline]
@@ -383,6 +389,9 @@ impl Row {
         self.due.sort_unstable_by(|a, b| b.cmp(a));
         (self.published, self.changes, self.phase) = (never(), unchanged(), 0);
         self.grants.iter_mut().for_each(|g| g.set_status(Default::default()));
+        if let Some(capabilities) = self.own_capabilities_mut() {
+            capabilities.due = DueRecords::NONE;
+        }
         self.hash_dirty = true;
     }
 

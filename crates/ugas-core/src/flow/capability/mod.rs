@@ -21,6 +21,7 @@ pub(crate) use block::{Blocker, is_interval, is_local_side};
 pub(crate) use life::{LifeEvent, transition};
 pub(crate) use pass::FrameTurn;
 pub(crate) use reload::RequestCounts;
+pub(crate) use step::CallBuffers;
 
 use super::{Flow, Home, View};
 use crate::rules::CapabilityEntry;
@@ -208,10 +209,14 @@ impl Flow<'_> {
     /// Evaluates the sides of all capabilities again whose side depends on the owners of their controller. Called when
     /// this machine gains or loses control of a controller, when an avatar changes, and when a controller is added or
     /// removed.
+    #[inline]
     pub(crate) fn owners_changed(&mut self) {
-        if self.ix.capable.is_empty() || !self.rules.has_owner_sides() {
-            return;
+        if !self.ix.capable.is_empty() && self.rules.has_owner_sides() {
+            self.evaluate_all_sides();
         }
+    }
+
+    fn evaluate_all_sides(&mut self) {
         let capable: Vec<ControllerId> = self.ix.capable.iter().copied().collect();
         for who in capable {
             self.evaluate_sides(who);

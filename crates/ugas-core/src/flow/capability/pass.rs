@@ -2,10 +2,11 @@
 //! controller are asked in order.
 
 use super::life::LifeEvent;
+use super::step::CallBuffers;
 use crate::flow::{Flow, RollSource, RowEvent, server_op};
 use crate::rng::fold;
 use crate::rules::{CapabilityCall, CapabilityWatch, Question};
-use crate::state::{CapabilityRecord, Due, RecordKey, Stage};
+use crate::state::{CapabilityRecord, Due, DueRecords, RecordKey, Stage};
 use crate::{CapabilityFigures, CapabilityId, Cause, ControllerId, OpId, Rate, Role, SimTime, TagId};
 use std::ops::Bound;
 
@@ -24,8 +25,8 @@ pub(crate) enum FrameTurn {
 
 /// How many rows a frame reads from the index at once.
 const ROWS_AHEAD: usize = 64;
-/// The number of records that are looked at before the first of them is evaluated: the bits of a word.
-const RECORDS_AHEAD: usize = 64;
+/// The number of records that are looked at before the first of them is evaluated.
+const RECORDS_AHEAD: usize = DueRecords::MAX;
 
 /// The row whose capabilities are evaluated.
 pub(super) struct RowWork {
@@ -33,7 +34,7 @@ pub(super) struct RowWork {
     pub(super) slot: usize,
     /// The time of the row's clock.
     pub(super) now: SimTime,
-    /// Whether the row was woken before the pass.
+    /// Whether something that the capabilities read changed since their last pass, or in this one.
     is_awake: bool,
 }
 
@@ -64,6 +65,7 @@ impl Flow<'_> {
     pub(crate) fn capability_frame(&mut self) {
         self.sc.measures = self.host.as_ref().is_some_and(|host| host.measures_capabilities());
         let mut rows = std::mem::take(&mut self.sc.frame_rows);
+        let mut buffers = std::mem::take(&mut self.sc.capability_ticks);
         let mut last = None;
         loop {
             let from = last.map_or(Bound::Unbounded, Bound::Excluded);
@@ -78,18 +80,25 @@ impl Flow<'_> {
                 self.turn = FrameTurn::Capabilities(who);
                 // Taken row by row: a row that is not reached yet stays awake whatever the earlier rows do.
                 let is_awake = self.ix.woken.remove(&who);
-                self.capability_pass(who, is_awake);
+                self.run_pass(who, is_awake, &mut buffers);
                 if self.sc.frames_grew {
                     break;
                 }
             }
         }
-        self.sc.frame_rows = rows;
+        (self.sc.frame_rows, self.sc.capability_ticks) = (rows, buffers);
+    }
+
+    /// Runs the capabilities of one row outside the frame of all rows.
+    pub(crate) fn capability_pass(&mut self, who: ControllerId, is_awake: bool) {
+        let mut buffers = std::mem::take(&mut self.sc.capability_ticks);
+        self.run_pass(who, is_awake, &mut buffers);
+        self.sc.capability_ticks = buffers;
     }
 
     /// Runs the capabilities of one row in order. A row that was not woken skips the capabilities that sleep. If a
     /// capability wakes the row during the pass, the later ones are asked in this pass, and all in the next frame.
-    pub(crate) fn capability_pass(&mut self, who: ControllerId, is_awake: bool) {
+    fn run_pass(&mut self, who: ControllerId, is_awake: bool, buffers: &mut CallBuffers) {
         let Some(slot) = self.st.controllers.slot(who) else { return };
         let row = self.row(slot);
         if row.play().capabilities().records.is_empty() || !row.clock.active() || row.clock.rate() == Rate(0) {
@@ -98,6 +107,7 @@ impl Flow<'_> {
         // Capabilities that are added during the pass are asked from the next frame on.
         let (end, op) = (row.next_seq, capability_op(who, self.st.now));
         let (mut from, mut has_work, mut is_quiet) = (0, false, true);
+        let mut first_due = None;
         if is_awake {
             self.remove_orphaned_blocks(who);
         }
@@ -106,10 +116,11 @@ impl Flow<'_> {
         'row: while let Some(mut due) = self.due_records(&work, from, end) {
             let first = from;
             from += RECORDS_AHEAD;
+            first_due.get_or_insert(due);
             while due != 0 {
                 let at = first + due.trailing_zeros() as usize;
                 due &= due - 1;
-                match self.visit_capability(&work, at) {
+                match self.visit_capability(&work, at, buffers) {
                     Evaluated::Quietly { sleeps } => has_work |= !sleeps,
                     Evaluated::WithChanges(key) => {
                         is_quiet = false;
@@ -127,6 +138,9 @@ impl Flow<'_> {
             let _ = self.revoke_set(who, handle);
             self.frame_done(who);
         }
+        if let Some(due) = first_due.filter(|_| is_quiet) {
+            self.keep_due_records(&work, due);
+        }
         // A row that nothing changed and that has work in every frame stays in the index.
         let is_indexed = is_quiet && has_work && self.replay.is_none();
         if let Some(slot) = self.st.controllers.slot(who).filter(|_| !is_indexed) {
@@ -135,12 +149,12 @@ impl Flow<'_> {
     }
 
     /// Evaluates a capability with all reactions, and measures the visit if the host measures capabilities.
-    #[inline]
-    fn visit_capability(&mut self, work: &RowWork, at: usize) -> Evaluated {
+    #[inline(always)]
+    fn visit_capability(&mut self, work: &RowWork, at: usize, buffers: &mut CallBuffers) -> Evaluated {
         self.sc.visited += 1;
         let is_measured = self.sc.measures && self.replay.is_none();
         let visit = if is_measured { self.start_measurement(work, at) } else { None };
-        let evaluated = self.evaluate_capability(work, at);
+        let evaluated = self.evaluate_capability(work, at, buffers);
         if matches!(evaluated, Evaluated::WithChanges(_)) {
             self.frame_done(work.who);
         }
@@ -173,9 +187,12 @@ impl Flow<'_> {
         figures[place].record(at, is_evaluated, end.saturating_sub(start));
     }
 
-    /// Begins frame work of a row's capabilities.
-    fn begin_work(&mut self, who: ControllerId, slot: usize, op: OpId, is_awake: bool) -> RowWork {
+    /// Begins frame work of a row's capabilities. `was_woken` is whether the row was woken before the pass.
+    #[inline]
+    fn begin_work(&mut self, who: ControllerId, slot: usize, op: OpId, was_woken: bool) -> RowWork {
         self.set_frame_cause(who, op);
+        // Only a capability with changes can wake the row, and after that the work begins anew.
+        let is_awake = was_woken || self.ix.woken.contains(&who);
         RowWork { who, slot, now: self.local_now(slot), is_awake }
     }
 
@@ -186,20 +203,40 @@ impl Flow<'_> {
         self.depth = 0;
     }
 
-    /// Returns whether something that the capabilities of a row read changed since their last pass, or in this one.
+    /// Keeps which records of a row must be evaluated in each frame, after a pass that changed only the times and states
+    /// of its capabilities.
     #[inline]
-    fn is_awake(&self, work: &RowWork) -> bool {
-        work.is_awake || self.ix.woken.contains(&work.who)
+    fn keep_due_records(&mut self, work: &RowWork, due: u64) {
+        let is_kept = self.keeps_due_records(work);
+        let row = self.st.controllers.row_mut(work.slot);
+        let stamp = row.stamp();
+        if let Some(all) = row.own_capabilities_mut().filter(|all| is_kept && all.records.len() <= DueRecords::MAX) {
+            all.due = DueRecords::new(stamp, due);
+        }
+    }
+
+    /// Returns whether the records that must be evaluated depend only on the records and the rules. On a client, they
+    /// also depend on its role, which a host can change.
+    #[inline]
+    fn keeps_due_records(&self, work: &RowWork) -> bool {
+        !work.is_awake && self.work.role != Role::Client
     }
 
     /// Returns which of the next records must be evaluated in this frame: one bit for each record from `from` on. Returns
     /// `None` after the last record.
     #[inline]
     fn due_records(&self, work: &RowWork, from: usize, end: u64) -> Option<u64> {
+        let row = self.row(work.slot);
+        let all = row.play().capabilities();
+        let kept = all.due.at(row.stamp()).filter(|_| from == 0 && self.keeps_due_records(work));
+        debug_assert!(kept.is_none() || kept == self.search_due_records(work, from, end), "outdated due records");
+        if kept.is_some() { kept } else { self.search_due_records(work, from, end) }
+    }
+
+    fn search_due_records(&self, work: &RowWork, from: usize, end: u64) -> Option<u64> {
         let records = self.row(work.slot).play().capabilities().records.get(from..)?;
-        let is_awake = self.is_awake(work);
         let is_due = |record: &CapabilityRecord| {
-            let is_due = if is_awake { record.is_evaluated() } else { !self.sleeps(record) };
+            let is_due = if work.is_awake { record.is_evaluated() } else { !self.sleeps(record) };
             is_due && record.handle < end && !self.is_inert(record)
         };
         let bits = records.iter().take(RECORDS_AHEAD).enumerate().filter(|(_, record)| is_due(record));
@@ -207,8 +244,8 @@ impl Flow<'_> {
     }
 
     /// Asks one capability: blocked or not, active or not; then ticks it if it is active.
-    #[inline]
-    fn evaluate_capability(&mut self, work: &RowWork, at: usize) -> Evaluated {
+    #[inline(always)]
+    fn evaluate_capability(&mut self, work: &RowWork, at: usize, buffers: &mut CallBuffers) -> Evaluated {
         let &RowWork { who, slot, now, .. } = work;
         let quietly = Evaluated::Quietly { sleeps: true };
         let Some(record) = self.row(slot).play().capabilities().records.get(at) else { return quietly };
@@ -219,7 +256,7 @@ impl Flow<'_> {
         }
         let is_active = record.stage == Stage::Active;
         // Whatever blocks a capability wakes its row, so an active capability of a row that sleeps is not blocked.
-        let may_be_blocked = !is_active || self.is_awake(work);
+        let may_be_blocked = !is_active || work.is_awake;
         if may_be_blocked && self.view().blocker_of(slot, record).is_some() {
             if !is_active {
                 return Evaluated::Quietly { sleeps: self.sleeps(record) };
@@ -234,7 +271,9 @@ impl Flow<'_> {
         let code = self.rules.capability_code(record.class).filter(|code| code.watch.is_none());
         match code {
             // A client whose code may read a value that it does not have takes the slow path.
-            Some(code) if is_active && self.ix.hidden.is_empty() => return self.tick_code(work, at, code, elapsed),
+            Some(code) if is_active && self.ix.hidden.is_empty() => {
+                return self.tick_code(work, at, code, elapsed, buffers);
+            }
             Some(_) => self.edit_record(slot, key, |record| record.last = now),
             None if interval > SimTime::ZERO => self.edit_record(slot, key, |record| record.last = now),
             None => {}

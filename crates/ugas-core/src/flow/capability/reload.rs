@@ -124,7 +124,7 @@ impl Flow<'_> {
         if held.is_empty() {
             return Vec::new();
         }
-        let Capabilities { mut records, mut blocks, presets } = row.play().capabilities().clone();
+        let Capabilities { mut records, mut blocks, presets, due: _ } = row.play().capabilities().clone();
         let (mut all, mut moved, mut added) = (Vec::new(), BTreeMap::new(), Vec::new());
         for (handle, set) in held {
             let (old, new) = (named_entries(past, set), named_entries(self.rules, set));
@@ -167,7 +167,8 @@ impl Flow<'_> {
         blocks = blocks.into_iter().filter_map(rename).collect();
         blocks.sort_unstable();
         if !all.is_empty() || !blocks.is_empty() || !row.play().capabilities().is_empty() {
-            *self.row_mut(slot).play_mut().capabilities_mut() = Capabilities { records: all, blocks, presets };
+            *self.row_mut(slot).play_mut().capabilities_mut() =
+                Capabilities { records: all, blocks, presets, ..Capabilities::default() };
         }
         added
     }

@@ -4,12 +4,12 @@
 use super::block::is_local_side;
 use super::life::LifeEvent;
 use super::pass::{Evaluated, RowWork};
-use crate::flow::{Flow, ForeignAction, RollStream, UsedAbility, View, child_origin_id};
+use crate::flow::{Flow, ForeignAction, RollStream, UsedAbility, child_origin_id};
 use crate::rng::DrawAt;
 use crate::rules::{
-    CapabilityAction, CapabilityCall, CapabilityCode, CapabilityCx, CapabilityDef, CapabilityReads, Question,
+    CapabilityAction, CapabilityCall, CapabilityCode, CapabilityCx, CapabilityDef, CapabilityReads, Question, Ticked,
 };
-use crate::state::{Block, CapabilityRecord, RecordKey};
+use crate::state::{Block, CapabilityRecord, RecordKey, Row};
 use crate::{
     AbilityId, AttributeId, ControllerId, DiagnosticKind, EffectFilter, EffectId, EffectKey, EventData, SimTime, Spec,
     TagId, Target, Which,
@@ -24,44 +24,80 @@ const SITE_CAPABILITY: u32 = (1 << 19) + 1;
 /// What a coded capability in a row reads.
 struct FlowReads<'f, 'a> {
     flow: &'f Flow<'a>,
-    view: View<'f>,
     slot: usize,
-    /// Whether only the authoritative sim evaluates the capability.
-    for_authority: bool,
+    row: &'f Row,
+    record: &'f CapabilityRecord,
 }
 
 impl CapabilityReads for FlowReads<'_, '_> {
     fn value(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
-        self.view.current_of(who, attribute)
+        let FlowReads { flow, row, .. } = self;
+        // A sim that has all values and replays nothing reads the values of the owner from its row.
+        if who == row.id && flow.replay.is_none() && flow.ix.hidden.is_empty() {
+            let slot = flow.ix.layouts[row.layout as usize].slot(attribute)?;
+            return Some(row.attrs[slot].current);
+        }
+        flow.current_of(who, attribute)
     }
 
     fn has(&self, who: ControllerId, tag: TagId) -> bool {
-        self.view.rules.tags.def(tag).is_some() && self.view.source_has(who, tag)
+        self.flow.rules.tags.def(tag).is_some() && self.flow.source_has(who, tag)
     }
 
     fn around(&self, radius: f64) -> Vec<ControllerId> {
         self.flow.around(self.slot, radius)
     }
 
-    fn stream(&self) -> Option<RollStream> {
+    fn first_draw(&self) -> DrawAt {
+        let FlowReads { flow, row, record, .. } = self;
         // No client knows the stream of a capability that only the authoritative sim evaluates.
-        let used = UsedAbility { who: self.flow.row(self.slot).id, ability: AbilityId::NONE };
-        Some(self.view.roll_stream(used, || self.for_authority))
+        let used = UsedAbility { who: row.id, ability: AbilityId::NONE };
+        let RollStream { seed, known, is_use, .. } = flow.view().roll_stream(used, || record.is_for_authority());
+        DrawAt {
+            seed,
+            known,
+            is_use,
+            sub: 0,
+            target: row.id.0,
+            origin_id: flow.st.now.0 as u64,
+            ordinal: record.position as u32,
+            execution: record.acts,
+            calculation: SITE_CAPABILITY,
+            site: record.class.0,
+            draw: 0,
+        }
     }
 }
 
+impl FlowReads<'_, '_> {
+    /// Returns the context of the capability. `acts` is an empty list for its requests.
+    #[inline]
+    fn context<'r>(&'r self, now: SimTime, acts: &'r mut Vec<CapabilityAction>) -> CapabilityCx<'r> {
+        let FlowReads { flow, row, record, .. } = self;
+        CapabilityCx { rules: flow.rules, who: row.id, class: record.class, now, reads: self, draw: None, acts }
+    }
+}
+
+/// Memory for a call of a capability's code. A call leaves both lists empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallBuffers {
+    /// The requests of the code.
+    acts: Vec<CapabilityAction>,
+    /// The new state of the capability.
+    state: Vec<u8>,
+}
+
 /// The result of a call of a capability's code.
+#[derive(Clone, Copy)]
 struct Called {
     /// `None` if a state could not be encoded or decoded.
     done: Option<()>,
-    acts: Vec<CapabilityAction>,
-    draw: DrawAt,
-    state: Vec<u8>,
+    draw: Option<DrawAt>,
     /// Whether this sim has every value that the code read.
     is_known: bool,
 }
 
-impl<'a> Flow<'a> {
+impl Flow<'_> {
     pub(super) fn record(&self, who: ControllerId, key: RecordKey) -> Option<&CapabilityRecord> {
         self.st.controllers.get(who)?.play().capabilities().find(key)
     }
@@ -94,9 +130,8 @@ impl<'a> Flow<'a> {
             let Some(def) = self.rules.capability_def(class) else { return false };
             return self.view().ask_document(slot, def, question, record.stage == crate::state::Stage::Active);
         };
-        let reads = self.reads_for(slot, record);
-        let cx = self.capability_cx(record, &reads, self.local_now(slot), Vec::new());
-        let answer = code.code.ask(&record.state, question, &cx);
+        let reads = FlowReads { flow: self, slot, row: self.row(slot), record };
+        let answer = code.code.ask(&record.state, question, &reads.context(self.local_now(slot), &mut Vec::new()));
         if answer.is_none() {
             let who = self.row(slot).id;
             self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
@@ -120,86 +155,64 @@ impl<'a> Flow<'a> {
         self.run_reactions();
     }
 
-    #[inline]
-    fn reads_for<'f>(&'f self, slot: usize, record: &CapabilityRecord) -> FlowReads<'f, 'a> {
-        FlowReads { flow: self, view: self.view(), slot, for_authority: record.is_for_authority() }
-    }
-
-    /// Returns the context of a coded capability. `acts` is an empty list for its requests.
-    #[inline]
-    fn capability_cx<'f>(
-        &'f self,
-        record: &CapabilityRecord,
-        reads: &'f FlowReads<'f, '_>,
-        now: SimTime,
-        acts: Vec<CapabilityAction>,
-    ) -> CapabilityCx<'f> {
-        let who = self.row(reads.slot).id;
-        let draw = DrawAt {
-            // From the stream, at the first draw.
-            seed: 0,
-            known: false,
-            is_use: false,
-            sub: 0,
-            target: who.0,
-            origin_id: self.st.now.0 as u64,
-            ordinal: record.position as u32,
-            execution: record.acts,
-            calculation: SITE_CAPABILITY,
-            site: record.class.0,
-            draw: 0,
-        };
-        CapabilityCx { rules: self.rules, who, class: record.class, now, reads, draw, acts }
-    }
-
-    /// Asks an active coded capability whether it ends, and ticks it if it does not.
-    #[inline]
+    /// Asks an active coded capability whether it ends, and ticks it if it does not. `buffers` are empty.
+    #[inline(always)]
     pub(super) fn tick_code(
         &mut self,
         work: &RowWork,
         at: usize,
         code: &CapabilityCode,
         elapsed: SimTime,
+        buffers: &mut CallBuffers,
     ) -> Evaluated {
-        let &RowWork { who, slot, now, .. } = work;
-        let (acts, mut state) = self.take_buffers();
-        let Some(record) = self.row(slot).play().capabilities().records.get(at) else {
+        let &RowWork { slot, now, .. } = work;
+        let row = self.row(slot);
+        let Some(record) = row.play().capabilities().records.get(at) else {
             return Evaluated::Quietly { sleeps: false };
         };
-        let (key, class) = (record.key(), record.class);
-        let reads = self.reads_for(slot, record);
-        let mut cx = self.capability_cx(record, &reads, now, acts);
-        let ends = code.code.ask(&record.state, Question::Deactivate, &cx);
-        let call = CapabilityCall::Tick { elapsed };
-        let done = match ends {
-            Some(false) => code.code.step(&record.state, &mut state, call, &mut cx),
-            Some(true) | None => None,
-        };
-        let CapabilityCx { acts, draw, .. } = cx;
-        let is_quiet = done.is_some() && acts.is_empty() && draw.draw == 0;
-        if let Some(record) = self.row_mut(slot).play_mut().capabilities_mut().records.get_mut(at) {
+        let reads = FlowReads { flow: self, slot, row, record };
+        let mut cx = reads.context(now, &mut buffers.acts);
+        let ticked = code.code.tick(&record.state, &mut buffers.state, elapsed, &mut cx);
+        let draw = cx.draw;
+        let is_quiet = ticked == Ticked::Done && draw.is_none() && buffers.acts.is_empty();
+        if let Some(record) = self.row_mut(slot).own_capabilities_mut().and_then(|all| all.records.get_mut(at)) {
             record.last = now;
             if is_quiet {
-                match record.state.len() == state.len() {
-                    true => record.state.copy_from_slice(&state),
-                    false => record.state.clone_from(&state),
+                match record.state.len() == buffers.state.len() {
+                    true => record.state.copy_from_slice(&buffers.state),
+                    false => record.state.clone_from(&buffers.state),
                 }
             }
         }
         if is_quiet {
-            self.return_buffers(acts, state);
+            buffers.state.clear();
             return Evaluated::Quietly { sleeps: false };
         }
-        match ends {
-            Some(false) => self.finish_call(slot, key, Called { done, acts, draw, state, is_known: true }),
-            Some(true) => {
-                self.return_buffers(acts, state);
-                self.live(who, key, LifeEvent::Deactivate);
-            }
-            None => {
-                self.return_buffers(acts, state);
+        self.finish_tick(work, at, (ticked, draw, elapsed), buffers)
+    }
+
+    /// Finishes a tick that did more than change the state of its capability.
+    #[cold]
+    fn finish_tick(
+        &mut self,
+        work: &RowWork,
+        at: usize,
+        (ticked, draw, elapsed): (Ticked, Option<DrawAt>, SimTime),
+        buffers: &mut CallBuffers,
+    ) -> Evaluated {
+        let &RowWork { who, slot, .. } = work;
+        let Some(record) = self.row(slot).play().capabilities().records.get(at) else {
+            return Evaluated::Quietly { sleeps: false };
+        };
+        let (key, class) = (record.key(), record.class);
+        let called = |done| Called { done, draw, is_known: true };
+        match ticked {
+            Ticked::Done => self.finish_call(slot, key, called(Some(())), buffers),
+            Ticked::TooLarge => self.finish_call(slot, key, called(None), buffers),
+            Ticked::Ends => self.live(who, key, LifeEvent::Deactivate),
+            Ticked::Unreadable => {
                 self.diagnose(who, EffectId::NONE, DiagnosticKind::CapabilityState { class });
-                self.call(who, key, call);
+                self.call(who, key, CapabilityCall::Tick { elapsed });
             }
         }
         self.finish_operation();
@@ -207,46 +220,35 @@ impl<'a> Flow<'a> {
         Evaluated::WithChanges(key)
     }
 
-    /// Returns empty buffers for the requests and the new state of a capability.
-    fn take_buffers(&mut self) -> (Vec<CapabilityAction>, Vec<u8>) {
-        let mut state = std::mem::take(&mut self.sc.capability_state);
-        state.clear();
-        (std::mem::take(&mut self.sc.capability_actions), state)
-    }
-
-    #[inline]
-    fn return_buffers(&mut self, acts: Vec<CapabilityAction>, state: Vec<u8>) {
-        // What is replaced was taken and has no memory, unless a capability called another one.
-        let taken = std::mem::replace(&mut self.sc.capability_actions, acts);
-        if taken.capacity() == 0 {
-            std::mem::forget(taken);
-        }
-        self.sc.capability_state = state;
-    }
-
     /// Calls the code of a capability and executes its requests.
     fn call_code(&mut self, who: ControllerId, key: RecordKey, call: CapabilityCall) {
         let Some(slot) = self.st.controllers.slot(who) else { return };
-        let (acts, mut state) = self.take_buffers();
-        let Some(record) = self.row(slot).play().capabilities().find(key) else { return };
-        let Some(code) = self.rules.capability_code(record.class) else { return };
-        let reads = self.reads_for(slot, record);
-        let mut cx = self.capability_cx(record, &reads, self.local_now(slot), acts);
-        let before = self.hidden_read.take();
-        let done = code.code.step(&record.state, &mut state, call, &mut cx);
-        let CapabilityCx { acts, draw, .. } = cx;
-        let is_known = self.hidden_read.replace(before).is_none();
-        self.finish_call(slot, key, Called { done, acts, draw, state, is_known });
+        // A capability that is called while another one is has memory of its own.
+        let mut buffers = std::mem::take(&mut self.sc.capability_calls);
+        let row = self.row(slot);
+        if let Some(record) = row.play().capabilities().find(key)
+            && let Some(code) = self.rules.capability_code(record.class)
+        {
+            let reads = FlowReads { flow: self, slot, row, record };
+            let mut cx = reads.context(self.local_now(slot), &mut buffers.acts);
+            let before = self.hidden_read.take();
+            let done = code.code.step(&record.state, &mut buffers.state, call, &mut cx);
+            let draw = cx.draw;
+            let is_known = self.hidden_read.replace(before).is_none();
+            self.finish_call(slot, key, Called { done, draw, is_known }, &mut buffers);
+        }
+        self.sc.capability_calls = buffers;
     }
 
     /// Stores the new state of a capability that was called, and executes its requests.
-    fn finish_call(&mut self, slot: usize, key: RecordKey, called: Called) {
-        let Called { done, mut acts, draw, state, is_known } = called;
+    fn finish_call(&mut self, slot: usize, key: RecordKey, called: Called, buffers: &mut CallBuffers) {
+        let Called { done, draw, is_known } = called;
+        let CallBuffers { acts, state } = buffers;
         let who = self.row(slot).id;
         let used = UsedAbility { who, ability: AbilityId::NONE };
         // If this sim does not have the seed of the draws or a value that the code read, the server decides what the
         // capability does.
-        let is_rolled = draw.draw == 0 || self.view().record_draws(&draw, used).is_ok();
+        let is_rolled = draw.is_none_or(|draw| self.view().record_draws(&draw, used).is_ok());
         let is_decided = is_rolled && is_known;
         if done.is_none() {
             if let Some(class) = self.record(who, key).map(|record| record.class) {
@@ -254,19 +256,18 @@ impl<'a> Flow<'a> {
             }
         } else if is_decided {
             self.edit_record(slot, key, |record| {
-                if record.state != state {
-                    record.state.clear();
-                    record.state.extend_from_slice(&state);
+                if record.state != *state {
+                    record.state.clone_from(state);
                 }
                 // The next call must draw other random numbers.
-                record.acts = record.acts.wrapping_add((draw.draw > 0) as u32);
+                record.acts = record.acts.wrapping_add(draw.is_some() as u32);
             });
             for act in acts.drain(..) {
                 self.act_for(who, key, act);
             }
         }
         acts.clear();
-        self.return_buffers(acts, state);
+        state.clear();
     }
 
     /// Executes a request of a capability. A capability that exists on one machine only may not change shared state.

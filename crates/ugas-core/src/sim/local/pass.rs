@@ -1,7 +1,7 @@
 //! The frame work of the local runner: the same life and the same order as in the row of a controller.
 
 use super::{LocalRequest, LocalRunner, MAX_DIAGNOSTICS, is_own, local_now};
-use crate::flow::{Home, LifeEvent, RollStream, View, is_interval, is_local_side, transition};
+use crate::flow::{Home, LifeEvent, View, is_interval, is_local_side, transition};
 use crate::rng::{DrawAt, fold};
 use crate::rules::{CapabilityAction, CapabilityCall, CapabilityCx, CapabilityReads, Question};
 use crate::sim::Sim;
@@ -15,8 +15,10 @@ use ugas_doc::Side;
 /// What a coded capability of the runner reads.
 struct LocalReads<'v> {
     view: View<'v>,
+    who: ControllerId,
     /// The slot of the owner; `None` if it has left the sim.
     slot: Option<usize>,
+    record: &'v CapabilityRecord,
 }
 
 impl CapabilityReads for LocalReads<'_> {
@@ -32,8 +34,31 @@ impl CapabilityReads for LocalReads<'_> {
         self.slot.map_or(Vec::new(), |slot| self.view.around(slot, radius))
     }
 
-    fn stream(&self) -> Option<RollStream> {
-        None
+    /// The random numbers belong to this machine.
+    fn first_draw(&self) -> DrawAt {
+        let (record, now) = (self.record, self.view.st.now.0 as u64);
+        DrawAt {
+            seed: fold(fold(31, record.handle), now),
+            known: true,
+            is_use: false,
+            sub: 0,
+            target: self.who.0,
+            origin_id: now,
+            ordinal: record.position as u32,
+            execution: record.acts,
+            calculation: 0,
+            site: record.class.0,
+            draw: 0,
+        }
+    }
+}
+
+impl LocalReads<'_> {
+    /// Returns the context of the capability. `acts` is an empty list for its requests.
+    fn context<'r>(&'r self, acts: &'r mut Vec<CapabilityAction>) -> CapabilityCx<'r> {
+        let LocalReads { view, who, record, .. } = *self;
+        let now = view.st.controllers.get(who).map_or(view.st.now, |row| local_now(row, view.st.now));
+        CapabilityCx { rules: view.rules, who, class: record.class, now, reads: self, draw: None, acts }
     }
 }
 
@@ -188,8 +213,8 @@ impl LocalRunner {
             let is_active = record.stage == Stage::Active;
             return view.ask_document(slot, def, question, is_active);
         };
-        let reads = LocalReads { view: *view, slot: Some(slot) };
-        let answer = code.code.ask(&record.state, question, &context(view, who, record, &reads));
+        let reads = LocalReads { view: *view, who, slot: Some(slot), record };
+        let answer = code.code.ask(&record.state, question, &reads.context(&mut Vec::new()));
         if answer.is_none() {
             self.diagnose(view.st.now, who, DiagnosticKind::CapabilityState { class });
         }
@@ -204,17 +229,17 @@ impl LocalRunner {
             return self.run_document(view, who, key, call);
         };
         // The code of a controller that has left the sim is called, but has nothing to read.
-        let reads = LocalReads { view: *view, slot: view.st.controllers.slot(who) };
-        let mut state = Vec::with_capacity(record.state.len());
-        let mut cx = context(view, who, record, &reads);
+        let reads = LocalReads { view: *view, who, slot: view.st.controllers.slot(who), record };
+        let (mut state, mut acts) = (Vec::with_capacity(record.state.len()), Vec::new());
+        let mut cx = reads.context(&mut acts);
         let called = code.code.step(&record.state, &mut state, call, &mut cx);
-        let CapabilityCx { acts, draw, .. } = cx;
+        let has_drawn = cx.draw.is_some();
         if called.is_none() {
             return self.diagnose(view.st.now, who, DiagnosticKind::CapabilityState { class });
         }
         if let Some(record) = self.record_mut(who, key) {
             record.state = state;
-            record.acts = record.acts.wrapping_add((draw.draw > 0) as u32);
+            record.acts = record.acts.wrapping_add(has_drawn as u32);
         }
         for act in acts {
             self.act(view, who, key, act);
@@ -346,28 +371,4 @@ impl LocalRunner {
 fn fact(at: SimTime, who: ControllerId, kind: FactKind) -> Fact {
     let Cause { root, link } = Cause::default();
     Fact { at, who, source: who, key: EffectKey::NONE, root, link, effect: EffectId::NONE, kind }
-}
-
-/// Returns the context of a coded capability. Its random numbers belong to this machine.
-fn context<'v>(
-    view: &View<'v>,
-    who: ControllerId,
-    record: &CapabilityRecord,
-    reads: &'v LocalReads<'v>,
-) -> CapabilityCx<'v> {
-    let now = view.st.controllers.get(who).map_or(view.st.now, |row| local_now(row, view.st.now));
-    let draw = DrawAt {
-        seed: fold(fold(31, record.handle), view.st.now.0 as u64),
-        known: true,
-        is_use: false,
-        sub: 0,
-        target: who.0,
-        origin_id: view.st.now.0 as u64,
-        ordinal: record.position as u32,
-        execution: record.acts,
-        calculation: 0,
-        site: record.class.0,
-        draw: 0,
-    };
-    CapabilityCx { rules: view.rules, who, class: record.class, now, reads, draw, acts: Vec::new() }
 }

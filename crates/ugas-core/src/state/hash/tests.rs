@@ -207,7 +207,7 @@ fn capabilities(side: Side) -> Capabilities {
         BlockSource::Capability { handle: 71, position: 101 },
     ];
     let blocks = sources.map(|source| Block { tag: TagId(1), source }).into();
-    Capabilities { records: vec![record], blocks, presets: vec![AbilitySetId(116)] }
+    Capabilities { records: vec![record], blocks, presets: vec![AbilitySetId(116)], ..Capabilities::default() }
 }
 
 /// Returns a row that has every optional part.
