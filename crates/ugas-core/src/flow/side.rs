@@ -86,7 +86,8 @@ impl View<'_> {
     pub(crate) fn home_of(&self, who: ControllerId, side: Side) -> Home {
         let local_if = |runs: bool| if runs { Home::Local } else { Home::Nowhere };
         let row_if = |runs: bool| if runs { Home::Row } else { Home::Nowhere };
-        let is_outermost_local = || self.is_local(self.outermost_owner(who));
+        let recorded = || self.replay.and_then(|replay| replay.was_owner_local(who, self.st.now));
+        let is_outermost_local = || recorded().unwrap_or_else(|| self.is_local(self.outermost_owner(who)));
         let is_proxy = self.role == Role::Client && self.ix.hidden.is_proxy(who);
         match (side, self.role) {
             (Side::Always, Role::Client) if is_proxy => Home::Local,
