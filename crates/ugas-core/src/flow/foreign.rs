@@ -5,7 +5,7 @@
 use super::{Flow, JournalEvent};
 use crate::rules::Layout;
 use crate::state::{Frozen, Row, Tags};
-use crate::{AbilityId, AbilitySetId, AttributeId, ControllerId, EffectId, Refusal, SetId};
+use crate::{AbilityId, AbilitySetId, AttributeId, ControllerId, EffectId, Refusal, Role, SetId};
 use std::sync::Arc;
 
 /// A check of a row that depends on other rows.
@@ -111,12 +111,14 @@ impl Flow<'_> {
         result
     }
 
-    /// Records whether this machine controls the outermost owner of a row locally, before the row reads it.
+    /// Records whether this machine controls the outermost owner of a row locally, before the row reads it. Only a
+    /// standalone sim runs capabilities in the row that depend on it.
     pub(super) fn journal_owner(&mut self, who: ControllerId) {
         let depends = |row: &Row| {
             row.play().capabilities().records.iter().any(|r| r.side == ugas_doc::Side::OwnerLocalControlledOnly)
         };
-        if self.journals.contains_key(&who)
+        if self.work.role == Role::Standalone
+            && self.journals.contains_key(&who)
             && self.replay.is_none()
             && self.st.controllers.get(who).is_some_and(depends)
         {
