@@ -134,6 +134,16 @@ impl Flow<'_> {
         self.start(server_op((id & !(1 << 47)) | 1 << 46), who);
     }
 
+    /// Evaluates the sides of all capabilities again after the role of the sim changed.
+    pub(crate) fn role_changed(&mut self) {
+        let capable: Vec<ControllerId> = self.ix.capable.iter().copied().collect();
+        for who in capable {
+            self.start_locality(who);
+            self.evaluate_sides(who);
+            self.react();
+        }
+    }
+
     /// Sets whether this machine controls a controller locally. A client cannot claim a remote actor.
     pub(crate) fn set_local(&mut self, who: ControllerId, is_local: bool) -> Result<(), Refusal> {
         self.slot(who)?;
