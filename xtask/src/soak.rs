@@ -27,6 +27,13 @@ const LONG_FORMS: &[LongForm] = &[
         scales: true,
     },
     LongForm {
+        package: "ugas-lab",
+        test: "suite",
+        filter: "random_worlds_continue_equally_after_a_rollback",
+        seeds: 2_000,
+        scales: false,
+    },
+    LongForm {
         package: "ugas-core",
         test: "suite",
         filter: "rolling_back_and_resimulating_gives_the_same_state",

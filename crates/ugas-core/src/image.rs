@@ -53,12 +53,15 @@ impl RowJournal {
         self.inner.entries.iter().filter_map(|e| match &e.what {
             JournalEvent::Op(id, op) => Some((e.at, *id, op)),
             JournalEvent::Source { .. }
+            | JournalEvent::Check { .. }
+            | JournalEvent::Candidates { .. }
             | JournalEvent::Recheck(_)
             | JournalEvent::Follow { .. }
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
             | JournalEvent::Frame(_)
             | JournalEvent::ForeignAction(_)
+            | JournalEvent::OwnerLocality { .. }
             | JournalEvent::Locality { .. } => None,
         })
     }

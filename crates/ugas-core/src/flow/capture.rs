@@ -1,10 +1,11 @@
 //! Capture and restore of one row, and its journal. A journal records everything that the row receives from outside:
-//! ops, actions of other rows on this row, the state that the row read from other rows, and the ticks of its tasks. A resimulation
-//! (`replay.rs`) therefore does not need the other rows.
+//! ops, actions of other rows on this row, what the row read of other rows (`foreign.rs`), and the ticks of its tasks. A
+//! resimulation (`replay.rs`) therefore does not need the other rows.
 
+use super::foreign::{Candidate, ForeignCheck, KnownController, TaskPlace};
 use super::{Flow, FrameTurn, RollSource, Via};
 use crate::rules::Layout;
-use crate::state::{Definitions, Frozen, Index, LiveEdge, Row, Tags};
+use crate::state::{Definitions, Frozen, Index, LiveEdge, Row};
 use crate::task::RemoveDef;
 use crate::{AttributeId, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
@@ -15,8 +16,12 @@ use std::sync::Arc;
 pub(crate) enum JournalEvent {
     /// An op on the row.
     Op(OpId, Op),
-    /// The state of another controller when the row read it.
-    Source { source: ControllerId, known: Box<KnownController> },
+    /// The state of another controller when the row read it. `None` if the controller was not in the sim.
+    Source { source: ControllerId, known: Option<Box<KnownController>> },
+    /// The result of a check of the row that depends on other rows.
+    Check { check: ForeignCheck, refusal: Option<Refusal> },
+    /// The other controllers among which a task of the row chose.
+    Candidates { task: TaskPlace, others: Box<[Candidate]> },
     /// Tags of another controller changed, and the row's filters and requirements were rechecked. The entry is also
     /// recorded if the row's own tags changed; the resimulation then rechecks twice, which changes nothing.
     Recheck(Cause),
@@ -30,21 +35,10 @@ pub(crate) enum JournalEvent {
     Frame(FrameWork),
     /// An action of another row on this row.
     ForeignAction(Box<ForeignActionEntry>),
+    /// Whether this machine controlled the outermost owner of the row locally when the row read it.
+    OwnerLocality { is_local: bool },
     /// The host changed whether this machine controls the row locally.
     Locality { was_local: bool },
-}
-
-/// The recorded state of another controller: its tags, current values, position, credit and combat rules.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct KnownController {
-    pub(super) tags: Tags,
-    pub(super) values: Box<[(AttributeId, f64)]>,
-    pub(super) position: Option<[f64; 3]>,
-    /// The controller that gets the credit for the damage of this controller.
-    pub(super) credit: ControllerId,
-    /// The state that the combat rules of the controller read. `None` if no active effect of the controller has combat
-    /// rules about actions on others.
-    pub(super) rules: Option<Box<Frozen>>,
 }
 
 /// An action of another row on this row, with its cause and its position in the order.
@@ -240,7 +234,7 @@ impl Flow<'_> {
     }
 
     /// Adds an entry to the journal of a row, if the row has one.
-    fn journal_event(&mut self, who: ControllerId, what: impl FnOnce() -> JournalEvent) {
+    pub(super) fn journal_event(&mut self, who: ControllerId, what: impl FnOnce() -> JournalEvent) {
         let now = self.recorded_at();
         if let Some(j) = self.journals.get_mut(&who) {
             j.push(now, &mut self.sc.journal_stamp, what());
@@ -249,30 +243,6 @@ impl Flow<'_> {
 
     fn recorded_at(&self) -> RecordedAt {
         RecordedAt { limit: self.limits.journal, at: self.st.now, roll: self.roll, turn: self.turn }
-    }
-
-    /// Records another controller before its state is read.
-    #[inline]
-    pub(crate) fn journal_source(&mut self, target: ControllerId, source: ControllerId) {
-        if !self.journals.is_empty() && self.replay.is_none() && target != source {
-            self.note_source(target, source);
-        }
-    }
-
-    #[cold]
-    fn note_source(&mut self, target: ControllerId, source: ControllerId) {
-        let Some(slot) = self.st.controllers.slot(source).filter(|_| self.journals.contains_key(&target)) else {
-            return;
-        };
-        let (view, row) = (self.view(), self.row(slot));
-        let effects = view.ruling_effects(slot);
-        let rules = (!effects.is_empty()).then(|| Box::new(view.frozen_row(slot, effects)));
-        let credit = view.credit(source);
-        let slots = &self.ix.layouts[row.layout as usize].slots;
-        let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
-        let (tags, position) = (row.tags.clone(), row.side().anchor.map(|a| a.position));
-        let known = Box::new(KnownController { tags, values, position, credit, rules });
-        self.journal_event(target, || JournalEvent::Source { source, known });
     }
 
     #[inline]

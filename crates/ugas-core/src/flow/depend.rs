@@ -3,6 +3,7 @@
 //! has no cycle.
 
 use super::Flow;
+use super::foreign::ForeignCheck;
 use crate::rules::EffectDef;
 use crate::state::{Effect, Frozen, LiveEdge};
 use crate::{AttributeId, ControllerId, Refusal};
@@ -13,7 +14,18 @@ type AttributeNode = (ControllerId, u16);
 
 impl Flow<'_> {
     /// Refuses an application whose live modifiers would make an attribute depend on itself.
-    pub(crate) fn check_cycles(&self, def: &EffectDef, target: usize, source: ControllerId) -> Result<(), Refusal> {
+    pub(crate) fn check_cycles(&mut self, def: &EffectDef, target: usize, source: ControllerId) -> Result<(), Refusal> {
+        let who = self.row(target).id;
+        // A cycle through other rows leaves the row by an edge to a live modifier of another row.
+        let depends = || self.replay.is_some() || self.ix.edges_out(who).any(|e| e.target != who);
+        if def.has_live && depends() {
+            let check = ForeignCheck::EffectCycle(def.id);
+            return self.checked(who, check, |flow| flow.find_cycle(def, target, source));
+        }
+        self.find_cycle(def, target, source)
+    }
+
+    fn find_cycle(&self, def: &EffectDef, target: usize, source: ControllerId) -> Result<(), Refusal> {
         let who = self.row(target).id;
         let mut new: Vec<(AttributeNode, AttributeNode)> = Vec::new();
         for m in def.modifiers.iter().filter(|m| def.acts_on_current(m)) {

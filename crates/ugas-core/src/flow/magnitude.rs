@@ -1,6 +1,6 @@
 //! Magnitudes: evaluates the numbers of modifiers, durations and chances.
 
-use super::{Flow, UsedAbility, View};
+use super::{Flow, SourceRecord, UsedAbility, View};
 use crate::rng::DrawAt;
 use crate::rules::{Calc, CalcDef, CalcResult, Mag, MagnitudeInputs, Rules};
 use crate::state::{Frozen, Tags};
@@ -106,11 +106,16 @@ impl<'a> View<'a> {
         if self.reads_hidden(who, attribute) {
             return None;
         }
-        if let Some(replay) = &self.replay
-            && !replay.includes(who)
-            && let Some(value) = replay.value(who, attribute, self.st.now)
-        {
-            return Some(value);
+        match self.recorded(who) {
+            Some(SourceRecord::Absent) => return None,
+            Some(SourceRecord::Now(known)) => return known.value(attribute),
+            Some(SourceRecord::Earlier(known)) => {
+                // The controller may have got the attribute later.
+                if let Some(value) = known.value(attribute) {
+                    return Some(value);
+                }
+            }
+            None => {}
         }
         let row = self.st.controllers.get(who)?;
         let slot = self.ix.layouts[row.layout as usize].slot(attribute)?;
@@ -136,22 +141,16 @@ impl<'a> View<'a> {
 
     /// Returns any controller's tags.
     pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&'a Tags> {
-        if let Some(replay) = &self.replay
-            && !replay.includes(who)
-            && let Some(tags) = replay.tags(who, self.st.now)
-        {
-            return Some(tags);
+        if let Some(record) = self.recorded(who) {
+            return record.known().map(|known| &known.tags);
         }
         self.st.controllers.get(who).map(|r| &r.tags)
     }
 
     /// Returns a controller's position, from the sim or from the journal of a replay.
     pub(crate) fn position_of(&self, who: ControllerId) -> Option<[f64; 3]> {
-        if let Some(replay) = &self.replay
-            && !replay.includes(who)
-            && let Some(position) = replay.position(who, self.st.now)
-        {
-            return position;
+        if let Some(record) = self.recorded(who) {
+            return record.known()?.position;
         }
         Some(self.st.controllers.get(who)?.side().anchor?.position)
     }

@@ -5,13 +5,17 @@
 //! read from the journals. A row takes part from the time of its image on. Until then, the other rows see it as their
 //! journals recorded it.
 
-use super::capture::{ForeignActionEntry, JournalEntry, KnownController};
+mod record;
+
+pub(crate) use record::{Replay, SourceRecord};
+
+use super::capture::{ForeignActionEntry, JournalEntry};
 use super::settle::Emit;
 use super::{Captured, CapturedAt, Flow, ForeignAction, FrameTurn, FrameWork, Journal, JournalEvent, Via};
 use crate::image::RowImage;
-use crate::state::{Due, Frozen, LiveEdge, Stage, Tags};
+use crate::state::{Due, LiveEdge, Stage};
 use crate::{AttributeId, BadValue, ControllerId, Refusal, SimTime};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// A row of a replay.
 pub(crate) struct ReplayRow<'j> {
@@ -21,6 +25,8 @@ pub(crate) struct ReplayRow<'j> {
     from: Option<&'j Captured>,
     /// The serial of the next journal entry.
     cursor: Cell<u64>,
+    /// The serials of records at or after the cursor that the replay has used.
+    used: RefCell<Vec<u64>>,
     /// How many due items have run.
     dues: Cell<u64>,
     /// Whether the row was restored and takes part.
@@ -38,6 +44,7 @@ impl<'j> ReplayRow<'j> {
             journal,
             from: Some(from),
             cursor,
+            used: RefCell::default(),
             dues,
             is_active: Cell::new(false),
             refused: Cell::new(None),
@@ -52,103 +59,11 @@ impl<'j> ReplayRow<'j> {
             journal: empty,
             from: None,
             cursor,
+            used: RefCell::default(),
             dues,
             is_active: Cell::new(true),
             refused: Cell::new(None),
         }
-    }
-
-    /// Returns the state of another controller at this point of the journal: the next record of this time, or else the
-    /// last record. Returns `None` if the controller left the sim after its last record.
-    fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j KnownController> {
-        let of = |e: &'j JournalEntry| match &e.what {
-            JournalEvent::Source { source, known } if *source == who => Some(&**known),
-            JournalEvent::Op(..)
-            | JournalEvent::Source { .. }
-            | JournalEvent::Recheck(_)
-            | JournalEvent::Follow { .. }
-            | JournalEvent::TargetLost { .. }
-            | JournalEvent::Gone { .. }
-            | JournalEvent::Frame(_)
-            | JournalEvent::ForeignAction(_)
-            | JournalEvent::Locality { .. } => None,
-        };
-        let (entries, cursor) = (&self.journal.entries, self.cursor.get());
-        let next = entries.iter().filter(|e| e.serial >= cursor && e.at == now).find_map(of);
-        let is_gone =
-            |e: &JournalEntry| matches!(&e.what, JournalEvent::Gone { source, frozen: Some(_) } if *source == who);
-        let last = || entries.iter().rev().filter(|e| e.serial < cursor).find(|e| is_gone(e) || of(e).is_some());
-        next.or_else(|| last().and_then(of))
-    }
-
-    /// Returns whether the machine controlled the row locally at this point of the journal, if that changed later.
-    fn was_local(&self) -> Option<bool> {
-        let of = |e: &JournalEntry| match e.what {
-            JournalEvent::Locality { was_local } => Some(was_local),
-            JournalEvent::Op(..)
-            | JournalEvent::Source { .. }
-            | JournalEvent::Recheck(_)
-            | JournalEvent::Follow { .. }
-            | JournalEvent::TargetLost { .. }
-            | JournalEvent::Gone { .. }
-            | JournalEvent::Frame(_)
-            | JournalEvent::ForeignAction(_) => None,
-        };
-        self.journal.entries.iter().filter(|e| e.serial >= self.cursor.get()).find_map(of)
-    }
-}
-
-/// A replay in progress.
-#[derive(Clone, Copy)]
-pub(crate) struct Replay<'j> {
-    rows: &'j [ReplayRow<'j>],
-}
-
-impl<'j> Replay<'j> {
-    pub(crate) fn new(rows: &'j [ReplayRow<'j>]) -> Replay<'j> {
-        Replay { rows }
-    }
-
-    /// Returns whether a controller takes part in the replay now. The state of every other controller comes from the
-    /// journals, and nothing acts on it.
-    pub(crate) fn includes(&self, who: ControllerId) -> bool {
-        self.rows.iter().any(|r| r.who == who && r.is_active.get())
-    }
-
-    fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j KnownController> {
-        self.rows.iter().filter(|r| r.is_active.get()).find_map(|r| r.source(who, now))
-    }
-
-    /// Returns an attribute of another controller at this point of the replay.
-    pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
-        let values = &self.source(who, now)?.values;
-        values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
-    }
-
-    /// Returns the recorded position of another controller at this point of the replay. The outer `None` means that
-    /// there is no record.
-    pub(crate) fn position(&self, who: ControllerId, now: SimTime) -> Option<Option<[f64; 3]>> {
-        self.source(who, now).map(|known| known.position)
-    }
-
-    /// Returns the controller that gets the credit for the damage of another controller at this point of the replay.
-    pub(crate) fn credit(&self, who: ControllerId, now: SimTime) -> Option<ControllerId> {
-        self.source(who, now).map(|known| known.credit)
-    }
-
-    /// Returns the combat rules of another controller at this point of the replay.
-    pub(crate) fn rules(&self, who: ControllerId, now: SimTime) -> Option<&'j Frozen> {
-        self.source(who, now)?.rules.as_deref()
-    }
-
-    /// Returns whether the machine controlled a row of the replay locally at this point, if that changed later.
-    pub(crate) fn was_local(&self, who: ControllerId) -> Option<bool> {
-        self.rows.iter().find(|r| r.who == who && r.is_active.get())?.was_local()
-    }
-
-    /// Returns another controller's tags at this point of the replay.
-    pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
-        self.source(who, now).map(|known| &known.tags)
     }
 }
 
@@ -298,7 +213,9 @@ impl Flow<'_> {
         self.reach(at, entry.turn);
         self.restore_rows(rows, at);
         if row.is_active.get() && !self.happens_again(entry) {
-            row.cursor.set(entry.serial + 1);
+            // The replay of this entry reads the entry.
+            let reads_itself = matches!(entry.what, JournalEvent::OwnerLocality { .. });
+            row.cursor.set(entry.serial + u64::from(!reads_itself));
             self.set_roll(entry.roll);
             self.replay_event(row.who, &entry.what);
         }
@@ -312,10 +229,13 @@ impl Flow<'_> {
             JournalEvent::Follow { source, .. } => includes(*source),
             JournalEvent::Op(..)
             | JournalEvent::Source { .. }
+            | JournalEvent::Check { .. }
+            | JournalEvent::Candidates { .. }
             | JournalEvent::Recheck(_)
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
             | JournalEvent::Frame(_)
+            | JournalEvent::OwnerLocality { .. }
             | JournalEvent::Locality { .. } => false,
         }
     }
@@ -351,11 +271,11 @@ impl Flow<'_> {
             }
             JournalEvent::Frame(work) => self.replay_frame(who, work),
             JournalEvent::ForeignAction(arrived) => self.replay_foreign_action(who, arrived),
-            JournalEvent::Locality { .. } => {
+            JournalEvent::OwnerLocality { .. } | JournalEvent::Locality { .. } => {
                 self.evaluate_sides(who);
                 self.react();
             }
-            JournalEvent::Source { .. } => {}
+            JournalEvent::Source { .. } | JournalEvent::Check { .. } | JournalEvent::Candidates { .. } => {}
         }
     }
 
@@ -466,7 +386,7 @@ impl Flow<'_> {
     /// Returns whether an entry belongs to the current operation. The row's reactions run after the last such entry.
     fn is_part_of_cause(&self, entry: &JournalEntry) -> bool {
         match &entry.what {
-            JournalEvent::Source { .. } => true,
+            JournalEvent::Source { .. } | JournalEvent::Check { .. } | JournalEvent::Candidates { .. } => true,
             JournalEvent::ForeignAction(a) => !a.reacted && a.cause.root == self.cause.root && entry.at == self.st.now,
             JournalEvent::Op(..)
             | JournalEvent::Recheck(_)
@@ -474,6 +394,7 @@ impl Flow<'_> {
             | JournalEvent::TargetLost { .. }
             | JournalEvent::Gone { .. }
             | JournalEvent::Frame(_)
+            | JournalEvent::OwnerLocality { .. }
             | JournalEvent::Locality { .. } => false,
         }
     }

@@ -1,5 +1,6 @@
 //! Adding and removing attribute sets at run time, while effects are active.
 
+use super::foreign::ForeignCheck;
 use super::settle::Emit;
 use super::{Flow, Via};
 use crate::rules::{Layout, clamp};
@@ -43,12 +44,18 @@ impl Flow<'_> {
         let before: Vec<Attr> = self.row(target).attrs.to_vec();
         self.move_row(target, layout, &before);
         let followed = self.row(target).live > 0 || self.row(target).readers > 0;
-        if followed && let Err((at, slot)) = self.is_acyclic_from(who) {
-            let row = self.st.controllers.slot(at).unwrap_or(target);
-            let attribute = self.layout(row).slots[slot as usize].attribute;
+        let check = |flow: &Self| {
+            flow.is_acyclic_from(who).map_err(|(at, slot)| {
+                let row = flow.st.controllers.slot(at).unwrap_or(target);
+                Refusal::Cycle { who: at, attribute: flow.layout(row).slots[slot as usize].attribute }
+            })
+        };
+        if (followed || self.replay.is_some())
+            && let Err(refusal) = self.checked(who, ForeignCheck::SetCycle(set), check)
+        {
             let now: Vec<Attr> = self.row(target).attrs.to_vec();
             self.move_row(target, old, &now);
-            return Err(Refusal::Cycle { who: at, attribute });
+            return Err(refusal);
         }
         self.fact(who, Via::NOTHING, FactKind::SetAdded { set });
         // A capability may wait for the set.

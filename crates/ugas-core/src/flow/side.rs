@@ -86,7 +86,8 @@ impl View<'_> {
     pub(crate) fn home_of(&self, who: ControllerId, side: Side) -> Home {
         let local_if = |runs: bool| if runs { Home::Local } else { Home::Nowhere };
         let row_if = |runs: bool| if runs { Home::Row } else { Home::Nowhere };
-        let is_outermost_local = || self.is_local(self.outermost_owner(who));
+        let recorded = || self.replay.and_then(|replay| replay.was_owner_local(who, self.st.now));
+        let is_outermost_local = || recorded().unwrap_or_else(|| self.is_local(self.outermost_owner(who)));
         let is_proxy = self.role == Role::Client && self.ix.hidden.is_proxy(who);
         match (side, self.role) {
             (Side::Always, Role::Client) if is_proxy => Home::Local,
@@ -131,6 +132,16 @@ impl Flow<'_> {
     pub(crate) fn start_locality(&mut self, who: ControllerId) {
         let id = fold(fold(29, who.0 as u64), self.st.now.0 as u64);
         self.start(server_op((id & !(1 << 47)) | 1 << 46), who);
+    }
+
+    /// Evaluates the sides of all capabilities again after the role of the sim changed.
+    pub(crate) fn role_changed(&mut self) {
+        let capable: Vec<ControllerId> = self.ix.capable.iter().copied().collect();
+        for who in capable {
+            self.start_locality(who);
+            self.evaluate_sides(who);
+            self.react();
+        }
     }
 
     /// Sets whether this machine controls a controller locally. A client cannot claim a remote actor.

@@ -3,7 +3,7 @@
 
 use super::ability::distance;
 use super::roll::Drawn;
-use super::{About, Flow, HiddenRead, Replay, RollSource, State, Sums, sums};
+use super::{About, Flow, HiddenRead, Replay, RollSource, SourceRecord, State, Sums, sums};
 use crate::limits::Limits;
 use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
@@ -164,6 +164,21 @@ impl<'a> View<'a> {
     pub(crate) fn frozen_row(&self, slot: usize, effects: Box<[FrozenEffect]>) -> Frozen {
         let row = self.row(slot);
         Frozen::of(row, self.layout(slot), self.rules, effects, self.credit(row.id))
+    }
+
+    /// Returns what a replay knows of a controller outside the replayed rows. `None` if the state is to be read from the
+    /// sim.
+    #[inline]
+    pub(crate) fn recorded(&self, who: ControllerId) -> Option<SourceRecord<'a>> {
+        self.replay?.record(who, self.st.now)
+    }
+
+    /// Returns whether a controller is in the sim or, in a replay, was in the sim at this point.
+    pub(crate) fn exists(&self, who: ControllerId) -> bool {
+        match self.recorded(who) {
+            Some(record) => record.known().is_some(),
+            None => self.st.controllers.get(who).is_some(),
+        }
     }
 
     /// Returns the distance between the source and the target of an effect. `frozen` is the last state of a source that

@@ -241,9 +241,16 @@ impl Remote<'_> {
 }
 
 impl RemoteMut<'_> {
-    /// Sets the network role.
+    /// Sets the network role. If the role changes, the sides of all capabilities are evaluated again: a capability that
+    /// now runs in the row is set up and checked for the first time, and a capability that no longer runs in the row is
+    /// deactivated and ends. Sets stay granted, also those that a standalone sim granted because of `Mode: Local`.
+    /// Journals are cleared, and images that were captured before are not resimulated any more.
     pub fn set_role(&mut self, role: Role) {
-        self.sim.config.role = role;
+        if std::mem::replace(&mut self.sim.config.role, role) == role {
+            return;
+        }
+        self.sim.journals.values_mut().for_each(crate::flow::Journal::forget);
+        self.sim.flow().role_changed();
     }
 
     /// Replaces the content of `into` with the targets that predicted activations chose since the last call. The client

@@ -2,7 +2,7 @@
 //! targets or to the controllers within a radius.
 
 use super::{TargetUse, TaskReach, TaskType};
-use crate::flow::{Flow, ForeignAction, Step, TaskAt, Via, child_of_act, path_of_act};
+use crate::flow::{Flow, ForeignAction, Step, TaskAt, TaskPlace, Via, child_of_act, path_of_act};
 use crate::rules::{EventTo, Fields, Num, TaskCategory};
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, KeyId, Spec, TagId};
 
@@ -143,18 +143,23 @@ impl TaskType for ApplyEffectToActorsInRadius {
         }
         let Some(radius) = flow.value_of(slot, at.thread.of, &self.radius) else { return Step::Next };
         let mut left = self.max.unwrap_or(u32::MAX);
-        let targets = flow.around(slot, radius);
+        let place = TaskPlace { ability: at.ability.id, pc: at.thread.pc };
+        let targets = flow.search(slot, place, radius, &self.ignore);
         flow.with_targets(targets.len(), |flow| {
-            for &target in &targets {
+            for &found in &targets {
                 if left == 0 {
                     break;
                 }
-                let Some(found) = flow.st.controllers.slot(target) else { continue };
-                if self.ignore.iter().any(|&t| flow.has(found, t)) {
+                let target = found.who;
+                let is_there = found.is_recorded || flow.st.controllers.slot(target).is_some();
+                if is_there && !flow.may_choose(found, &self.ignore) {
                     let via = Via { source: who, key: EffectKey::NONE, effect };
                     if flow.replay.is_none() {
                         flow.fact(target, via, FactKind::Immune { blocker: EffectKey::NONE, by: EffectId::NONE });
                     }
+                    continue;
+                }
+                if !is_there {
                     continue;
                 }
                 left -= 1;

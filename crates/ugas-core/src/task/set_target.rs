@@ -1,7 +1,7 @@
 //! SetTarget: changes the target of the ability.
 
 use super::{TargetUse, TaskType};
-use crate::flow::{Flow, Step, TaskAt};
+use crate::flow::{Flow, Step, TaskAt, TaskPlace};
 use crate::rules::{Fields, Num, TaskCategory};
 use crate::{ControllerId, PredictedAim, Role, TagId, Target};
 
@@ -47,7 +47,8 @@ impl TaskType for SetTarget {
         let who = flow.row(slot).id;
         let Some(a) = flow.row(slot).play().activation(of) else { return Step::Next };
         let key = a.key(who);
-        let target = self.find(flow, slot, of, a.source).map_or(Target::None, Target::Controller);
+        let source = a.source;
+        let target = self.find(flow, at, source).map_or(Target::None, Target::Controller);
         let is_predicted = flow.work.role == Role::Client && flow.sc.predicted_targets.ticking == Some(key);
         if is_predicted && !flow.may_report_target(slot, of, target) {
             return Step::Next;
@@ -62,18 +63,22 @@ impl TaskType for SetTarget {
 }
 
 impl SetTarget {
-    fn find(&self, flow: &Flow<'_>, slot: usize, of: u64, source: ControllerId) -> Option<ControllerId> {
-        let passes = |&t: &ControllerId| {
-            let at = flow.st.controllers.slot(t);
-            at.is_some_and(|at| !self.ignore.iter().any(|&tag| flow.has(at, tag)))
-        };
+    fn find(&self, flow: &mut Flow<'_>, at: TaskAt<'_>, source: ControllerId) -> Option<ControllerId> {
+        let (slot, of) = (at.slot, at.thread.of);
         match self.pick {
             TargetPick::Nearest => {
                 let radius = self.radius.as_ref().map_or(Some(f64::INFINITY), |r| flow.value_of(slot, of, r))?;
-                flow.around(slot, radius).into_iter().find(passes)
+                let place = TaskPlace { ability: at.ability.id, pc: at.thread.pc };
+                let found = flow.search(slot, place, radius, &self.ignore);
+                found.into_iter().find(|&f| flow.may_choose(f, &self.ignore)).map(|f| f.who)
             }
             TargetPick::Owner => Some(flow.row(slot).id),
-            TargetPick::Instigator => Some(source).filter(passes),
+            TargetPick::Instigator => {
+                flow.journal_source(flow.row(slot).id, source);
+                let tags = flow.tags_of(source)?;
+                let is_ignored = self.ignore.iter().any(|&tag| tags.has(&flow.rules.tags, tag));
+                (!is_ignored).then_some(source)
+            }
             TargetPick::Nobody => None,
         }
     }

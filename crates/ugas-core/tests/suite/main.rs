@@ -47,6 +47,7 @@ mod reload_captures;
 mod reload_model;
 mod remote;
 mod replay;
+mod replay_reads;
 mod resource;
 mod rolls;
 mod set;

@@ -284,8 +284,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a session for a sim and sets the role of the sim to [`Authority`](ugas_core::Role::Authority). The
-    /// random seeds of clients are derived from the secret. On a public server, create the secret from random bytes of
+    /// Creates a session for a sim and sets the role of the sim to [`Authority`](ugas_core::Role::Authority). If the sim
+    /// had another role, the execution sides of its capabilities are evaluated again: capabilities of a standalone sim
+    /// that a server does not run in its rows are deactivated and end. The random seeds of clients are derived from the secret. On a public server, create the secret from random bytes of
     /// the operating system ([`Secret::new`]).
     pub fn new(mut sim: Sim, config: ServerConfig, secret: Secret) -> Server {
         sim.remote_mut().set_role(ugas_core::Role::Authority);

@@ -213,7 +213,7 @@ fn condition(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
 
 fn no_target(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     let there = match t.target {
-        Target::Controller(c) => v.st.controllers.get(c).is_some() && !(t.def.needs_living_target() && v.is_dead(c)),
+        Target::Controller(c) => v.exists(c) && !(t.def.needs_living_target() && v.is_dead(c)),
         Target::None | Target::Point(_) => !t.def.flags.needs_target,
     };
     let far = t.range.is_some() && t.target != Target::None;
@@ -258,6 +258,9 @@ impl<'a> View<'a> {
 
     /// Returns whether an attribute that marks death is at or below zero.
     pub(crate) fn is_dead(&self, who: ControllerId) -> bool {
+        if let Some(record) = self.recorded(who) {
+            return record.known().is_some_and(|known| known.is_dead);
+        }
         let Some(row) = self.st.controllers.get(who) else { return false };
         let layout = &self.ix.layouts[row.layout as usize];
         let attribute = |&slot: &u16| layout.slots[slot as usize].attribute;

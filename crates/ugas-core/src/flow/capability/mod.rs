@@ -23,6 +23,7 @@ pub(crate) use pass::FrameTurn;
 pub(crate) use reload::RequestCounts;
 pub(crate) use step::CallBuffers;
 
+use super::foreign::ForeignCheck;
 use super::{Flow, Home, View};
 use crate::rules::CapabilityEntry;
 use crate::state::{CapabilityRecord, RecordKey, SetGrant, Stage};
@@ -52,7 +53,7 @@ impl View<'_> {
 
 impl Flow<'_> {
     /// Checks whether capabilities of a set can be added to a controller.
-    pub(crate) fn admit_capabilities(&self, slot: usize, set: AbilitySetId) -> Result<(), Refusal> {
+    pub(crate) fn admit_capabilities(&mut self, slot: usize, set: AbilitySetId) -> Result<(), Refusal> {
         let entries = self.rules.entries_of(set).len();
         if entries == 0 && !self.rules.is_capability_set(set) {
             return Ok(());
@@ -71,9 +72,9 @@ impl Flow<'_> {
                 return Err(Refusal::SetHeld { handle: held.seq });
             }
         }
-        if let Some(handle) = self.rival_of(slot) {
-            return Err(Refusal::SetHeld { handle });
-        }
+        let who = row.id;
+        self.checked(who, ForeignCheck::Rival(set), |flow| flow.check_rival(slot))?;
+        let row = self.row(slot);
         let max = self.limits.capabilities_per_controller;
         if row.play().capabilities().records.len() + entries > max as usize {
             return Err(Refusal::Limit { what: LimitKind::Capabilities, max, link: self.cause.link });
@@ -81,20 +82,21 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns a capability set of another controller with the same avatar. An actor has the capabilities of one
+    /// Checks that no other controller with the same avatar has capabilities. An actor has the capabilities of one
     /// controller only. The avatar of a document is not one actor: all controllers of the document have it.
-    fn rival_of(&self, slot: usize) -> Option<u64> {
+    fn check_rival(&self, slot: usize) -> Result<(), Refusal> {
         let row = self.row(slot);
-        let is_actor = |avatar: &ActorId| *avatar != ActorId::NONE && !self.rules.is_template_avatar(*avatar);
-        let avatar = Some(row.avatar()).filter(is_actor)?;
+        let avatar = row.avatar();
+        let is_actor = avatar != ActorId::NONE && !self.rules.is_template_avatar(avatar);
         // Most avatars belong to one controller only.
-        self.st.controllers.with_avatar(avatar, row.id)?;
-        let others = self.ix.capable.iter().filter(|&&other| other != row.id);
+        if !is_actor || self.st.controllers.with_avatar(avatar, row.id).is_none() {
+            return Ok(());
+        }
+        let others = self.ix.capable.iter().filter(|&&other| other != row.id && !self.skips_action_on(other));
         let others = others.filter_map(|&other| self.st.controllers.get(other));
-        let rival = others
-            .filter(|other| other.avatar() == avatar)
-            .find(|other| !other.play().capabilities().records.is_empty())?;
-        rival.play().capabilities().records.first().map(|record| record.handle)
+        let mut others = others.filter(|other| other.avatar() == avatar);
+        let rival = others.find_map(|other| other.play().capabilities().records.first());
+        rival.map_or(Ok(()), |record| Err(Refusal::SetHeld { handle: record.handle }))
     }
 
     /// Adds the capabilities of a granted set, in order.
@@ -107,6 +109,7 @@ impl Flow<'_> {
             self.row_mut(slot).play_mut().capabilities_mut().records.push(record);
         }
         self.report_missing_code(who, handle);
+        self.journal_owner(who);
         self.outside_pass(who, |flow| {
             for position in 0..entries.len() {
                 flow.start_life(who, RecordKey { handle, position: position as u16 });
@@ -217,7 +220,9 @@ impl Flow<'_> {
     }
 
     fn evaluate_all_sides(&mut self) {
-        let capable: Vec<ControllerId> = self.ix.capable.iter().copied().collect();
+        // A replay changes its own rows only.
+        let is_mine = |who: &ControllerId| !self.skips_action_on(*who);
+        let capable: Vec<ControllerId> = self.ix.capable.iter().copied().filter(is_mine).collect();
         for who in capable {
             self.evaluate_sides(who);
         }
@@ -225,6 +230,7 @@ impl Flow<'_> {
 
     /// Starts the capabilities of a row that run on this machine now, and ends those that no longer do.
     pub(crate) fn evaluate_sides(&mut self, who: ControllerId) {
+        self.journal_owner(who);
         let Some(row) = self.st.controllers.get(who) else { return };
         let view = self.view();
         let records = row.play().capabilities().records.iter();

@@ -35,11 +35,8 @@ impl View<'_> {
     /// Returns the controller that gets the credit for the damage: the source or, if the source is a pet, the
     /// controller of the pet's owner.
     pub(crate) fn credit(&self, source: ControllerId) -> ControllerId {
-        if let Some(replay) = &self.replay
-            && !replay.includes(source)
-            && let Some(credit) = replay.credit(source, self.st.now)
-        {
-            return credit;
+        if let Some(record) = self.recorded(source) {
+            return record.known().map_or(source, |known| known.credit);
         }
         let Some(row) = self.st.controllers.get(source) else { return source };
         let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };

@@ -1,7 +1,9 @@
 //! Tasks that the host answers. The host receives a request fact and answers with an op.
 
 use super::{TaskAt, WaitingTask};
-use crate::flow::{Flow, Via};
+use crate::flow::ability::distance;
+use crate::flow::foreign::Candidate;
+use crate::flow::{Flow, TaskPlace, Via};
 use crate::rules::AbilityDef;
 use crate::{AbilityState, Answer, BadValue, ControllerId, FactKind, Refusal, TaskKey, TaskResult};
 
@@ -61,11 +63,20 @@ impl Flow<'_> {
         let Some(task) = def.program.task(pc) else { return };
         let mut value = answer.value;
         if task.kind.finds_targets() {
-            let own = self.row(slot).id;
+            let (own, task) = (self.row(slot).id, TaskPlace { ability: def.id, pc });
             let too_far = answer.hit.as_ref().and_then(|h| h.distance).is_some_and(|d| d > range);
-            let reaches = |who| self.distance(own, who).is_none_or(|d| d <= range);
-            let there = answer.targets.iter().copied().filter(|&t| self.st.controllers.slot(t).is_some());
-            let targets: Vec<_> = there.filter(|&t| !too_far && reaches(t)).collect();
+            let place =
+                |&who: &ControllerId| Some((who, self.st.controllers.get(who)?.side().anchor.map(|a| a.position)));
+            let mut there: Vec<Candidate> = answer.targets.iter().filter_map(place).collect();
+            self.journal_candidates(own, task, &mut there);
+            there.sort_unstable_by_key(|c| c.0);
+            let here = self.row(slot).side().anchor;
+            let reaches = |position: Option<[f64; 3]>| {
+                here.zip(position).is_none_or(|(here, position)| distance(here.position, position) <= range)
+            };
+            let found = |who: &ControllerId| there.binary_search_by_key(who, |c| c.0).ok();
+            let is_there = |who: &ControllerId| !too_far && found(who).is_some_and(|at| reaches(there[at].1));
+            let targets: Vec<_> = answer.targets.iter().copied().filter(is_there).collect();
             value = targets.len() as f64;
             if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
                 a.targets = targets;

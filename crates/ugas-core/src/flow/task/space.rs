@@ -2,8 +2,18 @@
 //! radius visits every controller.
 
 use crate::flow::ability::distance;
-use crate::flow::{Flow, View};
-use crate::{ActivationKey, ControllerId, Refusal, Target};
+use crate::flow::foreign::Candidate;
+use crate::flow::{Flow, TaskPlace, View};
+use crate::state::Row;
+use crate::{ActivationKey, ControllerId, Refusal, TagId, Target};
+
+/// A controller that a search found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) who: ControllerId,
+    /// Whether the replay of a search found it, which knows that the controller was in the sim and was not ignored.
+    pub(crate) is_recorded: bool,
+}
 
 impl View<'_> {
     /// Returns the other controllers within a radius, sorted by distance and then by id.
@@ -21,12 +31,6 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// Returns the distance between two controllers, if both have anchors.
-    pub(crate) fn distance(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
-        let place = |who| self.st.controllers.get(who)?.side().anchor;
-        Some(distance(place(a)?.position, place(b)?.position))
-    }
-
     /// Returns the other controllers within a radius, sorted by distance and then by id.
     pub(crate) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
         self.view().around(slot, radius)
@@ -69,8 +73,32 @@ impl Flow<'_> {
         is_there
     }
 
-    /// Returns the nearest other controller.
-    pub(super) fn nearest(&self, slot: usize) -> Option<ControllerId> {
-        self.around(slot, f64::INFINITY).first().copied()
+    /// Searches the other controllers within a radius for a task, sorted by distance and then by id. A replay finds the
+    /// controllers where the journal recorded them, without those that had one of the ignored tags.
+    pub(crate) fn search(&mut self, slot: usize, task: TaskPlace, radius: f64, ignore: &[TagId]) -> Vec<Found> {
+        let found_now = |who| Found { who, is_recorded: false };
+        if self.journals.is_empty() && self.replay.is_none() {
+            return self.around(slot, radius).into_iter().map(found_now).collect();
+        }
+        let row = self.row(slot);
+        let (who, Some(here)) = (row.id, row.side().anchor) else { return Vec::new() };
+        let is_ignored = |r: &Row| ignore.iter().any(|&tag| r.has(&self.rules.tags, tag));
+        let others = self.st.controllers.iter().filter(|r| r.id != who && !is_ignored(r));
+        let others = others.filter_map(|r| Some((r.id, Some(r.side().anchor?.position))));
+        let mut candidates: Vec<Candidate> = others.collect();
+        let is_recorded = self.journal_candidates(who, task, &mut candidates);
+        if !is_recorded {
+            return self.around(slot, radius).into_iter().map(found_now).collect();
+        }
+        let distant = |(who, position): Candidate| Some((distance(here.position, position?), who));
+        let mut found: Vec<_> = candidates.into_iter().filter_map(distant).filter(|(d, _)| *d <= radius).collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.into_iter().map(|(_, who)| Found { who, is_recorded: true }).collect()
+    }
+
+    /// Returns whether a controller that a search found is in the sim and has none of the ignored tags.
+    pub(crate) fn may_choose(&self, found: Found, ignore: &[TagId]) -> bool {
+        let at = self.st.controllers.slot(found.who);
+        found.is_recorded || at.is_some_and(|at| !ignore.iter().any(|&tag| self.has(at, tag)))
     }
 }

@@ -2,7 +2,7 @@
 //! met or can never be met. Otherwise it stores a record and waits.
 
 use super::{LATE, TaskAt};
-use crate::flow::Flow;
+use crate::flow::{Flow, TaskPlace};
 use crate::rules::{EventTo, Num, OnFail};
 use crate::state::Task;
 use crate::{Answer, ControllerId, SimTime, TaskKey, TaskResult, TaskState};
@@ -125,10 +125,18 @@ impl Flow<'_> {
     }
 
     /// Returns the answer of a timeline to a waiting task.
-    pub(super) fn timeline_answer(&self, slot: usize, of: u64, answer: &crate::rules::AnswerDef) -> Answer {
+    pub(super) fn timeline_answer(
+        &mut self,
+        slot: usize,
+        of: u64,
+        task: TaskPlace,
+        answer: &crate::rules::AnswerDef,
+    ) -> Answer {
         let targets = match answer.target {
             ugas_doc::AnswerTarget::Activation => self.aim(slot, of).into_iter().collect(),
-            ugas_doc::AnswerTarget::Nearest => self.nearest(slot).into_iter().collect(),
+            ugas_doc::AnswerTarget::Nearest => {
+                self.search(slot, task, f64::INFINITY, &[]).first().map(|f| f.who).into_iter().collect()
+            }
             ugas_doc::AnswerTarget::None => Vec::new(),
         };
         Answer { fail: answer.fail, targets, hit: None, value: 0.0 }

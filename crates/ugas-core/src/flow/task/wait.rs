@@ -1,7 +1,7 @@
 //! Handles the events and timers that wake a waiting task.
 
 use super::{CLOSED, LATE, PLAYER, TaskThread, Waiting, WaitingTask};
-use crate::flow::{EventCutoff, Flow, RowEvent};
+use crate::flow::{EventCutoff, Flow, RowEvent, TaskPlace};
 use crate::rules::NO_PC;
 use crate::{AbilityState, SimTime, TaskResult};
 
@@ -89,7 +89,8 @@ impl Flow<'_> {
         if !late && task.kind.completes_on_timer() {
             self.finish_task(slot, &def, seq, TaskResult::Completed, 0.0);
         } else if let Some(answer) = answer.filter(|_| !late) {
-            let answer = self.timeline_answer(slot, of, answer);
+            let place = TaskPlace { ability: def.id, pc };
+            let answer = self.timeline_answer(slot, of, place, answer);
             self.take_answer(slot, &def, seq, &answer);
         } else {
             self.finish_task(slot, &def, seq, TaskResult::Failed, 0.0);

@@ -9,8 +9,8 @@ use ugas_core::{
     BlockSource, ControllerId, Fact, FactKind, Facts, InputId, Op, ResimulationStop, RowImage, Sim, SimTime,
 };
 
-/// The images from which controllers are resimulated, and whether the controller activated an ability since.
-pub(crate) type Images = BTreeMap<ControllerId, (RowImage, bool)>;
+/// The images from which controllers are resimulated.
+pub(crate) type Images = BTreeMap<ControllerId, RowImage>;
 
 /// How many facts a report shows of each run.
 const SHOWN: usize = 40;
@@ -33,7 +33,7 @@ pub(crate) fn check(both: &mut Both, rng: &mut Rng, images: &mut Images, checks:
     match rng.below(3) {
         0 => {
             checks.resimulations += 1;
-            resimulate(&both.sim, who, &images[&who].0).map_err(|e| {
+            resimulate(&both.sim, who, &images[&who]).map_err(|e| {
                 let facts = both.steps.iter().flat_map(|step| &step.facts).filter(|(f, _)| f.who == who);
                 let last: Vec<&Fact> = facts.map(|(f, _)| f).collect();
                 format!("{e}\n  the original run ended with{}", lines(&last[last.len().saturating_sub(SHOWN)..]))
@@ -59,17 +59,6 @@ fn take_images(both: &mut Both, rng: &mut Rng, images: &mut Images) -> Result<()
     for who in returned {
         images.remove(&who);
     }
-    let activated = step.facts.iter().filter(|(f, _)| matches!(f.kind, FactKind::AbilityActivated { .. }));
-    for (f, _) in activated {
-        if let Some(image) = images.get_mut(&f.who) {
-            image.1 = true;
-        }
-    }
-    // A resimulated activation finds no target that was destroyed since (seed 4294967507): the journal records the
-    // position of a target, but not that the target existed.
-    if step.facts.iter().any(|(f, _)| matches!(f.kind, FactKind::Despawned)) {
-        images.retain(|_, image| !image.1);
-    }
     images.retain(|who, _| both.sim.row_hash(*who).is_ok());
     for who in both.sim.controllers().collect::<Vec<_>>() {
         if images.contains_key(&who) && !rng.percent(12) {
@@ -78,7 +67,7 @@ fn take_images(both: &mut Both, rng: &mut Rng, images: &mut Images) -> Result<()
         let mut image = RowImage::default();
         both.sim.keep_journal(who).map_err(|r| r.to_string())?;
         both.sim.capture(who, &mut image).map_err(|r| r.to_string())?;
-        images.insert(who, (image, false));
+        images.insert(who, image);
     }
     Ok(())
 }
