@@ -44,13 +44,16 @@ impl LocalRunner {
         if !row.clock.active() || row.clock.rate() == Rate(0) {
             return;
         }
-        let keys = self.actors.get(&who).map(|actor| actor.records.iter().map(|local| local.record.key()));
-        let keys: Vec<RecordKey> = keys.into_iter().flatten().collect();
+        let mut keys = std::mem::take(&mut self.buffers.keys);
+        keys.clear();
+        let records = self.actors.get(&who).into_iter().flat_map(|actor| &actor.records);
+        keys.extend(records.map(|local| local.record.key()));
         let mut leaving = Vec::new();
-        for key in keys {
+        for &key in &keys {
             self.evaluate(&view, who, key);
             leaving.append(&mut self.leaving);
         }
+        self.buffers.keys = keys;
         for handle in leaving {
             // A set that two capabilities remove is removed once.
             let _ = self.remove_set(sim, who, handle);
@@ -189,7 +192,7 @@ impl LocalRunner {
             return view.ask_document(slot, def, question, is_active);
         };
         let reads = LocalReads { view: *view, slot: Some(slot) };
-        let answer = code.code.ask(&record.state, question, &context(view, who, record, &reads));
+        let answer = code.code.ask(&record.state, question, &context(view, who, record, &reads, Vec::new()));
         if answer.is_none() {
             self.diagnose(view.st.now, who, DiagnosticKind::CapabilityState { class });
         }
@@ -198,27 +201,29 @@ impl LocalRunner {
 
     /// Runs a step of a capability: calls its code, or executes its document.
     fn call(&mut self, view: &View<'_>, who: ControllerId, key: RecordKey, call: CapabilityCall) {
-        let Some(record) = self.record(who, key) else { return };
-        let class = record.class;
+        let Some(class) = self.record(who, key).map(|record| record.class) else { return };
         let Some(code) = view.rules.capability_code(class) else {
             return self.run_document(view, who, key, call);
         };
+        let (mut state, acts) = (std::mem::take(&mut self.buffers.state), std::mem::take(&mut self.buffers.acts));
+        let Some(record) = self.record(who, key) else { return };
         // The code of a controller that has left the sim is called, but has nothing to read.
         let reads = LocalReads { view: *view, slot: view.st.controllers.slot(who) };
-        let mut state = Vec::with_capacity(record.state.len());
-        let mut cx = context(view, who, record, &reads);
+        state.clear();
+        let mut cx = context(view, who, record, &reads, acts);
         let called = code.code.step(&record.state, &mut state, call, &mut cx);
-        let CapabilityCx { acts, draw, .. } = cx;
+        let CapabilityCx { mut acts, draw, .. } = cx;
         if called.is_none() {
             return self.diagnose(view.st.now, who, DiagnosticKind::CapabilityState { class });
         }
         if let Some(record) = self.record_mut(who, key) {
-            record.state = state;
+            std::mem::swap(&mut record.state, &mut state);
             record.acts = record.acts.wrapping_add((draw.draw > 0) as u32);
         }
-        for act in acts {
+        for act in acts.drain(..) {
             self.act(view, who, key, act);
         }
+        (self.buffers.state, self.buffers.acts) = (state, acts);
     }
 
     /// Executes a step of a document: its blocks. Its effects would change shared state.
@@ -354,6 +359,7 @@ fn context<'v>(
     who: ControllerId,
     record: &CapabilityRecord,
     reads: &'v LocalReads<'v>,
+    acts: Vec<CapabilityAction>,
 ) -> CapabilityCx<'v> {
     let now = view.st.controllers.get(who).map_or(view.st.now, |row| local_now(row, view.st.now));
     let draw = DrawAt {
@@ -369,5 +375,5 @@ fn context<'v>(
         site: record.class.0,
         draw: 0,
     };
-    CapabilityCx { rules: view.rules, who, class: record.class, now, reads, draw, acts: Vec::new() }
+    CapabilityCx { rules: view.rules, who, class: record.class, now, reads, draw, acts }
 }
