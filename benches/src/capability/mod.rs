@@ -10,7 +10,7 @@ use crate::workload::measured_section;
 use crate::{alloc, count};
 use code::{Fresh, Walk};
 use plain::PlainWorld;
-use ugas_core::{ActorId, ControllerId, Facts, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_core::{ActorId, ControllerId, Facts, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Capability, CapabilitySet, Controller, Effect, SetCapability, TagRegistry};
 
 /// The first argument of the child whose instructions are counted.
@@ -195,7 +195,8 @@ fn failed(error: &dyn std::fmt::Display) -> String {
     format!("the capability world: {error}")
 }
 
-fn rules(crowd: Crowd) -> Result<std::sync::Arc<Rules>, String> {
+/// Returns a set with the entries of a crowd.
+fn entries(crowd: Crowd, name: &str) -> CapabilitySet {
     let entry = |entry: Entry| {
         let walk = SetCapability::new("Walk");
         let capability = match entry {
@@ -208,9 +209,12 @@ fn rules(crowd: Crowd) -> Result<std::sync::Arc<Rules>, String> {
         };
         capability.tag("Capability.Move").blocked_by("State.Stunned")
     };
-    let set = crowd.entries().map(entry).fold(CapabilitySet::new("CS_Robot"), CapabilitySet::capability);
+    crowd.entries().map(entry).fold(CapabilitySet::new(name), CapabilitySet::capability)
+}
+
+/// Returns the documents and the code of every world.
+fn documents() -> RulesBuilder {
     let tags = ["Capability.Move", "State.Combat", "State.Stunned", "State.Awake"];
-    let robot = Controller::new("Robot").set("Body").tag("State.Awake");
     Rules::builder()
         .add(TagRegistry::new(tags.map(str::to_owned)))
         .add(AttributeSet::new("Body").with(Attribute::new("Stamina", STAMINA)))
@@ -219,18 +223,21 @@ fn rules(crowd: Crowd) -> Result<std::sync::Arc<Rules>, String> {
         .add(Effect::instant("GE_Tire").add("Stamina", -1.0))
         .add(Capability::new("Rest").query("!State.Combat").when("Stamina < 49"))
         .add(Capability::new("Calm").query("!State.Combat"))
-        .add(set)
-        .add(if crowd.entries().next().is_some() { robot.capability_set("CS_Robot") } else { robot })
         .capability_code("Walk", Walk::default())
         .capability_code("Fresh", Fresh::default())
-        .build()
-        .map_err(|error| failed(&error))
+}
+
+fn rules(crowd: Crowd) -> Result<std::sync::Arc<Rules>, String> {
+    let robot = Controller::new("Robot").set("Body").tag("State.Awake");
+    let robot = if crowd.entries().next().is_some() { robot.capability_set("CS_Robot") } else { robot };
+    documents().add(entries(crowd, "CS_Robot")).add(robot).build().map_err(|error| failed(&error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ugas_core::CapabilityState;
+    use ugas_core::{CapabilityState, LocalRunner, Role};
+    use ugas_doc::Side;
 
     #[test]
     fn every_world_visits_only_the_capabilities_that_tick() {
@@ -244,6 +251,55 @@ mod tests {
         // Other tests of this program run on other threads and allocate, so that one count can be too high.
         let least = (0..20).map(|_| allocations(20).unwrap().0).min();
         assert_eq!(least, Some(0));
+    }
+
+    #[test]
+    fn a_steady_frame_of_the_local_runner_allocates_nothing() {
+        let least = (0..20).map(|_| local_allocations(20)).min();
+        assert_eq!(least, Some(0));
+    }
+
+    /// Returns the allocations in steady frames of a listen server that has ten capabilities for each actor: on its
+    /// screen, and the same again in a set that it added for itself.
+    fn local_allocations(actors: u32) -> usize {
+        let side =
+            |set: &mut CapabilitySet| set.capabilities.iter_mut().for_each(|entry| entry.side = Side::AllClients);
+        let (mut shared, mut own) = (entries(Crowd::TWO_OF_TEN, "CS_Robot"), entries(Crowd::TWO_OF_TEN, "CS_Own"));
+        [&mut shared, &mut own].into_iter().for_each(side);
+        let rules = documents().add(shared).add(own).add(Controller::new("Robot").set("Body").tag("State.Awake"));
+        let rules = rules.build().unwrap();
+        let mut sim =
+            Sim::new(rules.clone(), SimConfig { role: Role::Authority, screen: true, ..SimConfig::default() });
+        let mut runner = LocalRunner::default();
+        let [shared, own] = ["CS_Robot", "CS_Own"].map(|name| rules.ability_set(name).unwrap());
+        for actor in 1..=u64::from(actors) {
+            let spec = SpawnSpec::template(rules.template("Robot").unwrap());
+            let who = sim.spawn(SpawnSpec { avatar: Some(ActorId(actor)), ..spec }).unwrap();
+            sim.grant_set(who, shared).unwrap();
+            runner.add_set(&sim, who, own).unwrap();
+        }
+        let mut facts = Facts::default();
+        let mut run = |steps: u64| {
+            for _ in 0..steps {
+                // Two frames at once, as in a tick that is longer than a frame.
+                let end = SimTime(sim.now().0 + 2 * FRAME);
+                while let Some(frame) = runner.next_frame(&sim, end) {
+                    sim.advance_to(frame);
+                    runner.run(&sim);
+                }
+                sim.advance_to(end);
+                runner.run(&sim);
+                sim.take_facts(&mut facts);
+                runner.take_facts();
+            }
+        };
+        run(WARM_STEPS);
+        let before = alloc::allocations();
+        run(STEPS);
+        let allocations = alloc::allocations() - before;
+        let active = runner.capabilities(&sim, ControllerId(0)).iter().filter(|view| view.active).count();
+        assert!(active >= 4, "the ticking capabilities of both sets are active");
+        allocations
     }
 
     #[test]

@@ -22,6 +22,7 @@
 pub mod authority;
 pub mod client;
 mod confirm;
+mod frames;
 pub mod harness;
 pub mod interest;
 #[doc(hidden)]

@@ -13,7 +13,7 @@ pub use place::{FactPlace, LocalFact, insert_local_facts};
 use super::Sim;
 use crate::flow::{Home, LifeEvent, View, new_record};
 use crate::query::{CapabilityReason, CapabilityView};
-use crate::rules::Rules;
+use crate::rules::{CapabilityAction, EntryPlace, Rules};
 use crate::state::{Block, CapabilityRecord, RecordKey, Row, Stage};
 use crate::{
     AbilityId, AbilitySetId, BlockSource, CapabilityId, CapabilityStep, ControllerId, Diagnostic, DiagnosticKind,
@@ -48,6 +48,8 @@ struct LocalActor {
     blocks: Vec<Block>,
     /// The sets that this machine added for itself: handle and set, in the order in which they were added.
     sets: Vec<(u64, AbilitySetId)>,
+    /// The entries of these sets, in order.
+    entries: Vec<(RecordKey, EntryPlace)>,
     /// Whether the sets of the controller's document were added (`Mode: Local`).
     has_presets: bool,
     /// All capabilities that the row had when the runner last followed it, sorted.
@@ -71,6 +73,15 @@ impl LocalActor {
         self.records.sort_by_key(|local| local.record.key());
     }
 
+    /// Lists the entries of the sets that this machine added. Called after every change of these sets.
+    fn list_entries(&mut self, rules: &Rules) {
+        self.entries.clear();
+        for &(handle, set) in &self.sets {
+            let places = rules.entries_of(set).into_iter().enumerate();
+            self.entries.extend(places.map(|(at, place)| (RecordKey { handle, position: at as u16 }, place)));
+        }
+    }
+
     /// Returns whether nothing needs to be kept about the controller.
     fn is_idle(&self, exists: bool) -> bool {
         self.records.is_empty() && self.sets.is_empty() && !(self.has_presets && exists)
@@ -85,10 +96,23 @@ struct LocalRecord {
     told: (bool, bool, SimTime),
 }
 
+/// Buffers that are reused, so that a frame in which nothing changes does not allocate.
+#[derive(Clone, Debug, Default)]
+struct Buffers {
+    followed: Vec<ControllerId>,
+    held: Vec<RecordKey>,
+    wanted: Vec<CapabilityRecord>,
+    running: Vec<ControllerId>,
+    keys: Vec<RecordKey>,
+    state: Vec<u8>,
+    acts: Vec<CapabilityAction>,
+}
+
 /// Runs the capabilities that exist on this machine only; see [`Home::Local`].
 ///
 /// The sessions of `ugas-net` own one. A host that uses a sim of a server or client without a session can run its own:
-/// it calls [`LocalRunner::follow`] after every change and [`LocalRunner::run`] after every frame.
+/// it calls [`LocalRunner::follow`] after every change and [`LocalRunner::run`] after every frame; see
+/// [`LocalRunner::next_frame`].
 ///
 /// ```
 /// use ugas_core::{CapabilityState, LocalRunner, Role, Rules, Sim, SimConfig, SimTime, SpawnSpec};
@@ -126,6 +150,7 @@ pub struct LocalRunner {
     diagnostics: Vec<Diagnostic>,
     /// What was already reported, so that it is reported once.
     reported: Vec<(ControllerId, DiagnosticKind)>,
+    buffers: Buffers,
 }
 
 impl LocalRunner {
@@ -144,12 +169,38 @@ impl LocalRunner {
         };
         let has_presets = |who: &ControllerId| sim.row(*who).is_ok_and(|r| !r.play().capabilities().presets.is_empty());
         let capable = sim.index.capable.iter().copied().filter(|who| !runs_in_rows || has_presets(who));
-        let mut all: Vec<ControllerId> = self.actors.keys().copied().chain(capable).collect();
+        let mut all = std::mem::take(&mut self.buffers.followed);
+        all.clear();
+        all.extend(self.actors.keys().copied().chain(capable));
         all.sort_unstable();
         all.dedup();
-        for who in all {
+        for &who in &all {
             self.follow_actor(sim, who);
         }
+        self.buffers.followed = all;
+    }
+
+    /// Returns the time of the next frame that the runner runs before a time. A host whose ticks are longer than a frame
+    /// advances the sim to each of these frames and calls [`LocalRunner::run`], so that each of them reads the state of
+    /// its own time.
+    ///
+    /// ```
+    /// use ugas_core::{LocalRunner, Role, Rules, Sim, SimConfig, SimTime};
+    /// let mut sim = Sim::new(Rules::builder().build()?, SimConfig { role: Role::Authority, ..Default::default() });
+    /// let (mut runner, end) = (LocalRunner::default(), SimTime::frames(3, 60));
+    /// while let Some(frame) = runner.next_frame(&sim, end) {
+    ///     sim.advance_to(frame);
+    ///     runner.run(&sim);
+    /// }
+    /// sim.advance_to(end);
+    /// runner.run(&sim);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn next_frame(&self, sim: &Sim, before: SimTime) -> Option<SimTime> {
+        let frame = sim.config.frame.0.max(1);
+        let next = (sim.state.now.0.div_euclid(frame) + 1).checked_mul(frame).map(SimTime)?;
+        let has_records = || self.actors.values().any(|actor| !actor.records.is_empty());
+        (next < before && has_records()).then_some(next)
     }
 
     /// Follows the sim, and then runs one frame if a frame moment has passed since the last call.
@@ -158,10 +209,13 @@ impl LocalRunner {
         let frame = sim.config.frame.0.max(1);
         let last = SimTime(sim.state.now.0.div_euclid(frame) * frame);
         if last > std::mem::replace(&mut self.last_frame, last) {
-            let everyone: Vec<ControllerId> = self.actors.keys().copied().collect();
-            for who in everyone {
+            let mut everyone = std::mem::take(&mut self.buffers.running);
+            everyone.clear();
+            everyone.extend(self.actors.keys().copied());
+            for &who in &everyone {
                 self.run_frame(sim, who);
             }
+            self.buffers.running = everyone;
         }
     }
 
@@ -211,6 +265,7 @@ impl LocalRunner {
         let actor = self.actors.get_mut(&who).ok_or(Refusal::StaleHandle)?;
         let at = actor.sets.iter().position(|held| held.0 == handle).ok_or(Refusal::StaleHandle)?;
         actor.sets.remove(at);
+        actor.list_entries(&sim.rules);
         self.follow_actor(sim, who);
         Ok(())
     }
@@ -283,7 +338,9 @@ impl LocalRunner {
     fn push_set(&mut self, view: &View<'_>, who: ControllerId, set: AbilitySetId) -> u64 {
         self.handles += 1;
         let handle = LOCAL_HANDLE | self.handles;
-        self.actors.entry(who).or_default().sets.push((handle, set));
+        let actor = self.actors.entry(who).or_default();
+        actor.sets.push((handle, set));
+        actor.list_entries(view.rules);
         for &place in &view.rules.entries_of(set) {
             if let Some(entry) = view.rules.capability_entry(place).filter(|entry| !view.has_behavior(entry.class)) {
                 self.report_missing_code(view, who, place.set, entry.class);
@@ -305,9 +362,12 @@ impl LocalRunner {
         };
         let everyone: Vec<ControllerId> = self.actors.keys().copied().collect();
         for who in everyone {
-            let wanted = self.wanted(sim, who);
             let Some(actor) = self.actors.get_mut(&who) else { continue };
             actor.sets.retain(|held| sim.rules.is_capability_set(held.1));
+            actor.list_entries(&sim.rules);
+            let mut wanted = Vec::new();
+            self.list_wanted(sim, who, &mut wanted);
+            let Some(actor) = self.actors.get_mut(&who) else { continue };
             // Entries that are the same have the same grant, set and class, and the same place among those.
             let mut left: Vec<Option<CapabilityRecord>> = wanted.into_iter().map(Some).collect();
             let (mut kept, mut ends) = (Vec::new(), Vec::new());
@@ -332,9 +392,10 @@ impl LocalRunner {
         }
     }
 
-    /// Returns new records for all capabilities of a controller that the runner runs, sorted by key.
-    fn wanted(&self, sim: &Sim, who: ControllerId) -> Vec<CapabilityRecord> {
-        let Ok(row) = sim.row(who) else { return Vec::new() };
+    /// Lists new records for all capabilities of a controller that the runner runs, sorted by key.
+    fn list_wanted(&self, sim: &Sim, who: ControllerId, into: &mut Vec<CapabilityRecord>) {
+        into.clear();
+        let Ok(row) = sim.row(who) else { return };
         let view = sim.view();
         let is_proxy = sim.config.role == Role::Client && sim.index.hidden.is_proxy(who);
         // A client runs nothing of a set that is not replicated to it. The set may be part of one that is.
@@ -347,28 +408,28 @@ impl LocalRunner {
             view.has_behavior(r.class) && view.home_of(who, r.side) == Home::Local && is_known(r.set)
         };
         let shared = row.play().capabilities().records.iter().filter(|r| runs(r));
-        let mut all: Vec<CapabilityRecord> = shared.map(|r| from_row(&view, r)).collect();
-        for &(handle, set) in self.sets(who) {
-            for (position, &place) in sim.rules.entries_of(set).iter().enumerate() {
-                let key = RecordKey { handle, position: position as u16 };
-                let entry = sim.rules.capability_entry(place);
-                all.extend(entry.map(|entry| new_record(entry, place.set, place.index, key)));
-            }
-        }
-        all
+        into.extend(shared.map(|r| from_row(&view, r)));
+        let own = self.actors.get(&who).map_or(&[][..], |actor| &actor.entries);
+        into.extend(own.iter().filter_map(|&(key, place)| {
+            let entry = sim.rules.capability_entry(place)?;
+            Some(new_record(entry, place.set, place.index, key))
+        }));
     }
 
     /// Starts and ends the capabilities of a controller as its sides require.
     fn follow_actor(&mut self, sim: &Sim, who: ControllerId) {
         self.add_presets(sim, who);
-        let held: Vec<RecordKey> = sim
-            .row(who)
-            .map_or(Vec::new(), |row| row.play().capabilities().records.iter().map(CapabilityRecord::key).collect());
+        let (mut held, mut wanted) = (std::mem::take(&mut self.buffers.held), std::mem::take(&mut self.buffers.wanted));
         let actor = self.actors.entry(who).or_default();
-        if sim.row(who).is_err() {
-            actor.sets.clear();
+        held.clear();
+        match sim.row(who) {
+            Ok(row) => held.extend(row.play().capabilities().records.iter().map(CapabilityRecord::key)),
+            Err(_) => {
+                actor.sets.clear();
+                actor.entries.clear();
+            }
         }
-        let wanted = self.wanted(sim, who);
+        self.list_wanted(sim, who, &mut wanted);
         // A handle may come back with another set when an older state is restored.
         let is_wanted = |record: &CapabilityRecord| {
             let same = |new: &CapabilityRecord| (new.place(), new.class) == (record.place(), record.class);
@@ -382,7 +443,7 @@ impl LocalRunner {
             self.end(&sim.view(), who, key);
         }
         self.leave_own(sim, who);
-        self.start_all(sim, who, wanted);
+        self.start_all(sim, who, &mut wanted);
         self.place = FactPlace::Last;
         self.report_inert(sim, who);
         self.take_switches(sim, who);
@@ -391,9 +452,10 @@ impl LocalRunner {
                 self.actors.remove(&who);
                 self.reported.retain(|reported| reported.0 != who);
             }
-            Some(actor) => actor.known = held,
+            Some(actor) => actor.known.clone_from(&held),
             None => {}
         }
+        (self.buffers.held, self.buffers.wanted) = (held, wanted);
     }
 
     /// Adds the sets of the controller's document (`Mode: Local`), once.
@@ -409,9 +471,9 @@ impl LocalRunner {
 
     /// Starts the capabilities that are not running yet, in order. Those of own sets begin their life here, also if
     /// their side does not run on this machine.
-    fn start_all(&mut self, sim: &Sim, who: ControllerId, wanted: Vec<CapabilityRecord>) {
+    fn start_all(&mut self, sim: &Sim, who: ControllerId, wanted: &mut Vec<CapabilityRecord>) {
         let view = sim.view();
-        for record in wanted {
+        for record in wanted.drain(..) {
             let (key, runs) = (record.key(), runs_here(&view, who, &record));
             let Some(actor) = self.actors.get_mut(&who) else { return };
             let at = actor.records.binary_search_by_key(&key, |local| local.record.key());

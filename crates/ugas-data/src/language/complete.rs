@@ -145,7 +145,22 @@ fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> V
             }
             Err(_) => Vec::new(),
         },
+        (way, Some(kind)) if names_hook(kind, way) => {
+            let Some(set) = super::set_of(project, &source.path) else { return Vec::new() };
+            let hooks = super::host_names(project, &set).flat_map(|host| host.hooks.iter().cloned()).collect();
+            words(hooks, CompletionKind::Word, "function of host code")
+        }
         _ => Vec::new(),
+    }
+}
+
+/// Returns whether the key at the end of a path names a hook: a function that host code registers.
+fn names_hook(kind: Kind, way: &[CursorStep<'_>]) -> bool {
+    use CursorStep::{Index, Key};
+    match way {
+        [Key("CanActivate")] => kind == Kind::Ability,
+        [Key("ApplicationRequirement")] | [Key("Rules"), Index(_), Key("Function")] => kind == Kind::Effect,
+        _ => false,
     }
 }
 

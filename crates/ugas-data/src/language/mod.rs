@@ -21,7 +21,7 @@ pub use rename::{Rename, RenameError, rename};
 pub use show::{About, about, defined_names, show};
 pub use summary::{Tooltip, tooltip};
 
-use crate::{DocSet, Project};
+use crate::{DocSet, HostNames, Project};
 use std::path::Path;
 
 /// Returns the document set that a file belongs to.
@@ -30,16 +30,20 @@ fn set_of(project: &Project, path: &Path) -> Option<DocSet> {
     project.sets().into_iter().find(|set| set.own.contains(&index))
 }
 
+/// Returns the names that host code provides to a document set.
+fn host_names<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p HostNames> {
+    let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
+    files.filter_map(|source| source.pack.as_ref()).map(|pack| &pack.host)
+}
+
 /// Returns the calculations that host code provides to a document set.
 fn host_calculations<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p String> {
-    let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
-    files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.calculations.iter())
+    host_names(project, set).flat_map(|host| &host.calculations)
 }
 
 /// Returns the capability classes that host code provides to a document set.
 fn host_capabilities<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p String> {
-    let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
-    files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.capabilities.iter())
+    host_names(project, set).flat_map(|host| &host.capabilities)
 }
 
 /// Formats a number with at least one decimal: `18.0`.

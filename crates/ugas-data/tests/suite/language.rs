@@ -349,6 +349,25 @@ fn classes_and_sets_of_capabilities_are_completed_hovered_and_renamed() {
 }
 
 #[test]
+fn functions_of_host_code_are_completed() {
+    let completed = |text: &str| {
+        let (mut project, cursor) = (Project::default(), text.find('|').unwrap());
+        project.put("p/pack.yaml", "Name: p\nHost: {Calculations: [ExecCalc_Wind], Hooks: [Lucky, Armor]}\n");
+        project.put("q/pack.yaml", "Name: q\nHost: {Hooks: [Other]}\n");
+        project.put("p/a.yaml", text.replacen('|', "", 1));
+        let found = language::complete(&project, Path::new("p/a.yaml"), cursor);
+        found.into_iter().map(|c| (c.text, c.detail)).collect::<Vec<_>>()
+    };
+    let hooks = ["Armor", "Lucky"].map(|name| (name.to_owned(), "function of host code".to_owned()));
+    let effect = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\n";
+    assert_eq!(completed(&format!("{effect}Rules:\n  - {{On: DamageDone, Function: Ar|}}\n")), hooks);
+    assert_eq!(completed(&format!("{effect}Rules:\n  - On: DamageDone\n    Function: |\n")), hooks);
+    assert_eq!(completed(&format!("{effect}ApplicationRequirement: |\n")), hooks);
+    assert_eq!(completed("Kind: gameplay_ability\nName: GA_It\nCanActivate: |\n"), hooks);
+    assert_eq!(completed(&format!("{effect}Rules:\n  - {{On: DamageDone, When: |}}\n")), []);
+}
+
+#[test]
 fn a_capability_set_is_renamed_in_lists_of_ability_sets() {
     let mut project = Project::default();
     let text = format!(

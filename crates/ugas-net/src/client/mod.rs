@@ -39,6 +39,7 @@ pub use keys::{Prediction, PredictionKey, PredictionStatus};
 pub use knowledge::{ClientExplanation, Knowledge};
 
 use crate::carrier::{Carrier, ConnectionConfig, PacketNumber};
+use crate::frames::advance_frames;
 use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::op_ids::OpIds;
@@ -265,6 +266,8 @@ pub struct Client {
     sent_ticks: VecDeque<(ActivationKey, u32)>,
     /// How many facts of the sim were already matched with the triggers of local abilities.
     triggered: usize,
+    /// The number of facts when facts of local capabilities were last inserted.
+    placed: usize,
     corrections: Vec<ValueCorrection>,
     reasons: CorrectionReasons,
     /// States of the server that differ from the prediction because something other than the client's commands changed
@@ -332,6 +335,7 @@ impl Client {
             aimed: Vec::new(),
             sent_ticks: VecDeque::new(),
             triggered: 0,
+            placed: 0,
             corrections: Vec::new(),
             reasons: CorrectionReasons::default(),
             changes_by_others: Vec::new(),
@@ -434,7 +438,7 @@ impl Client {
     /// `ClientConfig::sim.limits.facts` allows, all of them are dropped.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
-        self.triggered = 0;
+        (self.triggered, self.placed) = (0, 0);
         std::mem::swap(&mut self.out, into);
     }
 
@@ -443,7 +447,7 @@ impl Client {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
             self.out.clear();
-            self.triggered = 0;
+            (self.triggered, self.placed) = (0, 0);
         }
         if self.corrections.len() > most {
             self.corrections.clear();
@@ -495,7 +499,7 @@ impl Client {
         self.emit_pending();
         let window = self.prediction_window() as usize;
         self.tick = self.tick.plus(1);
-        self.sim.advance_with(self.tick.time(self.length), host);
+        advance_frames(&mut self.sim, &mut self.runner, self.tick.time(self.length), host);
         self.emit_facts(self.tick);
         self.send_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);

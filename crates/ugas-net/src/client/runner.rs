@@ -80,10 +80,11 @@ impl Client {
     fn emit_local_facts(&mut self) {
         let facts = self.runner.take_facts();
         let (certainty, triggered) = (&mut self.out.certainty, &mut self.triggered);
-        insert_local_facts(&facts, &mut self.out.facts.list, |at| {
+        insert_local_facts(&facts, &mut self.out.facts.list, self.placed, |at| {
             certainty.insert(at, Certainty::Local);
             *triggered += (at < *triggered) as usize;
         });
+        self.placed = self.out.facts.list.len();
     }
 
     /// Returns the capabilities of a remote actor.

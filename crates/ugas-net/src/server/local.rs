@@ -58,11 +58,6 @@ impl Server {
     /// Adds the facts of local capabilities to the facts for the host, among those from an index on. Clients do not
     /// receive them.
     pub(super) fn emit_local_facts(&mut self, from: usize) {
-        let local = self.runner.take_facts();
-        if !local.is_empty() {
-            let mut recent = self.facts.list.split_off(from);
-            insert_local_facts(&local, &mut recent, |_| {});
-            self.facts.list.append(&mut recent);
-        }
+        insert_local_facts(&self.runner.take_facts(), &mut self.facts.list, from, |_| {});
     }
 }

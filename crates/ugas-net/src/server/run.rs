@@ -6,6 +6,7 @@ use super::peer::{Due, Peer, Phase};
 use super::{MAX_ACTIVATED, MOVE_SUB, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown, shown_attribute, unknown_hash};
+use crate::frames::advance_frames;
 use crate::message::{Command, Request, Verdict};
 use crate::op_ids::has_effect;
 use crate::types::{PeerId, Tick};
@@ -42,7 +43,7 @@ impl Server {
             self.run_commands(id);
         }
         self.command_order = order;
-        self.sim.advance_with(self.tick.time(self.config.tick_length), host);
+        advance_frames(&mut self.sim, &mut self.runner, self.tick.time(self.config.tick_length), host);
         self.run_capabilities();
         self.collect();
     }

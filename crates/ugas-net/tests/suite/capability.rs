@@ -157,6 +157,26 @@ fn the_owner_gets_the_steps_of_the_server_and_nothing_but_the_life_of_what_only_
     assert_eq!(g.ana().sim().capabilities(g.hero).unwrap(), []);
 }
 
+#[test]
+fn a_handle_that_comes_back_with_another_set_ends_the_old_capabilities_on_the_owner() {
+    let mut g = game(1);
+    let (who, doubt) = (g.hero, g.rules.ability_set("CS_Doubt").unwrap());
+    let start = g.net.server().sim().remote().snapshot(who).unwrap();
+    let first = g.net.server_mut().sim_mut().grant_set(who, doubt).unwrap();
+    g.net.run(40);
+    client_steps(&mut g);
+    // The host restores the state from before the set, and adds another one.
+    g.net.server_mut().sim_mut().remote_mut().remove_silently(who);
+    g.net.server_mut().sim_mut().insert(&start).unwrap();
+    assert_eq!(add(&mut g), first, "the same handle");
+    g.net.run(40);
+    let steps = client_steps(&mut g);
+    let of = |name: &str| steps.iter().filter(|(class, _)| class == name).map(|(_, step)| *step).collect::<Vec<_>>();
+    use CapabilityStep::{Activated, EndCapability, EndLife, Setup, StartLife};
+    assert_eq!(of("Doubt"), [EndCapability, EndLife]);
+    assert_eq!((of("Focus"), of("Stance")), (vec![StartLife, Setup], vec![StartLife, Setup, Activated]));
+}
+
 // covers: CAP-08
 #[test]
 fn only_the_server_adds_removes_blocks_and_switches() {

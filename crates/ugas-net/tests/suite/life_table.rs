@@ -2,6 +2,7 @@
 //! steps, and how often it calls the code.
 
 use crate::kit::{LENGTH, builder};
+use crate::life::{Cell, Event, expected_steps};
 use std::sync::Arc;
 use ugas_core::{
     AbilitySetId, ActorId, BlockSource, CapabilityCall, CapabilityCx, CodedCapability, ControllerId, FactKind, Facts,
@@ -26,41 +27,6 @@ enum Machine {
     Bystander,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    Add,
-    Remove,
-    RemovedByItself,
-    Possess,
-    Lose,
-    Regain,
-    Block,
-    Unblock,
-    Disable,
-    Enable,
-    Interval,
-    Despawn,
-    ReloadReordered,
-    ReloadShorter,
-}
-
-const EVENTS: [Event; 14] = [
-    Event::Add,
-    Event::Remove,
-    Event::RemovedByItself,
-    Event::Possess,
-    Event::Lose,
-    Event::Regain,
-    Event::Block,
-    Event::Unblock,
-    Event::Disable,
-    Event::Enable,
-    Event::Interval,
-    Event::Despawn,
-    Event::ReloadReordered,
-    Event::ReloadShorter,
-];
-
 /// Returns whether a machine runs the capabilities of a side.
 fn runs(side: Side, machine: Machine) -> bool {
     match (side, machine) {
@@ -82,41 +48,14 @@ fn knows_blocks(machine: Machine) -> bool {
 /// The expected facts of an event for a set with the capabilities A and B.
 fn expected(event: Event, side: Side, machine: Machine) -> Vec<&'static str> {
     let follows_player = matches!(side, Side::LocalControlledOnly | Side::OwnerLocalControlledOnly);
-    let plays = matches!(machine, Machine::Host | Machine::Owner);
-    let ends = vec!["B Deactivated", "B EndCapability", "B EndLife", "A Deactivated", "A EndCapability", "A EndLife"];
-    // A capability that exists on one machine only cannot remove a shared set.
-    let removes_itself = runs(side, Machine::Server);
-    match (event, runs(side, machine)) {
-        (Event::Add, true) => {
-            vec!["A StartLife", "A Setup", "A Activated", "B StartLife", "B Setup", "B Activated"]
-        }
-        (Event::Add, false) => vec!["A StartLife", "B StartLife"],
-        (Event::RemovedByItself, _) if !removes_itself => vec![],
-        (Event::Remove | Event::Despawn | Event::RemovedByItself, true) => ends,
-        (Event::Remove | Event::Despawn | Event::RemovedByItself, false) => vec!["B EndLife", "A EndLife"],
-        (Event::Lose, true) if follows_player && plays => {
-            vec!["B Deactivated", "B EndCapability", "A Deactivated", "A EndCapability"]
-        }
-        (Event::Regain, true) if follows_player && plays => {
-            vec!["A Setup", "A Activated", "B Setup", "B Activated"]
-        }
-        (Event::Block, true) if knows_blocks(machine) => vec!["A Deactivated", "B Deactivated"],
-        (Event::Unblock, true) if knows_blocks(machine) => vec!["A Activated", "B Activated"],
-        (Event::ReloadShorter, true) => vec!["B Deactivated", "B EndCapability", "B EndLife"],
-        (Event::ReloadShorter, false) => vec!["B EndLife"],
-        (
-            Event::Possess
-            | Event::Lose
-            | Event::Regain
-            | Event::Block
-            | Event::Unblock
-            | Event::Disable
-            | Event::Enable
-            | Event::Interval
-            | Event::ReloadReordered,
-            _,
-        ) => vec![],
-    }
+    let cell = Cell {
+        runs: runs(side, machine),
+        follows_player: follows_player && matches!(machine, Machine::Host | Machine::Owner),
+        knows_blocks: knows_blocks(machine),
+        // A capability that exists on one machine only cannot remove a shared set.
+        removes_itself: runs(side, Machine::Server),
+    };
+    expected_steps(event, cell)
 }
 
 /// How often the code of a capability ticks.
@@ -418,7 +357,7 @@ const SERVERS: [Machine; 3] = [Machine::Server, Machine::Host, Machine::HostOfOt
 // covers: CAP-30, CAP-31, CAP-32, CAP-33, CAP-35
 #[test]
 fn every_event_causes_the_steps_of_the_life_table_on_every_machine() {
-    for (server, event) in SERVERS.into_iter().flat_map(|server| EVENTS.map(|event| (server, event))) {
+    for (server, event) in SERVERS.into_iter().flat_map(|server| Event::ALL.map(|event| (server, event))) {
         let mut session = play(server, event);
         for (machine, steps, _) in session.take() {
             for side in Side::ALL {
@@ -434,7 +373,7 @@ fn every_event_causes_the_steps_of_the_life_table_on_every_machine() {
 
 #[test]
 fn every_machine_calls_the_code_of_its_capabilities_at_their_pace_and_in_their_order() {
-    for (server, event) in SERVERS.into_iter().flat_map(|server| EVENTS.map(|event| (server, event))) {
+    for (server, event) in SERVERS.into_iter().flat_map(|server| Event::ALL.map(|event| (server, event))) {
         let mut session = play(server, event);
         session.take();
         session.net.run(30);

@@ -1,11 +1,11 @@
 //! Capabilities that run on one machine only, and capabilities of remote actors: what they may do, and which sets a
 //! machine adds for itself. Which machine runs what, and in which order, is in `life_table`.
 
+use crate::kit::capability::{probed, state_in};
 use crate::kit::{Game, LENGTH, Setup, Wire, builder};
-use std::sync::Arc;
 use ugas_core::{
-    ActorId, CapabilityCall, CapabilityCx, CapabilityState, CodedCapability, DiagnosticKind, FactKind, Op, Refusal,
-    Role, Sim, SimConfig, SpawnSpec, Spec, Target,
+    ActorId, CapabilityCall, CapabilityCx, CapabilityState, DiagnosticKind, FactKind, Op, Refusal, Role, Sim,
+    SimConfig, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{Capability, CapabilitySet, Effect, SetCapability, Side};
 use ugas_net::client::{Certainty, ClientConfig, NetFacts};
@@ -14,11 +14,6 @@ use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
 // Owners ----------------------------------------------------------------------------------------------------------
-
-/// Returns the state of a capability on a machine.
-fn state_in(views: &[ugas_core::CapabilityView], class: ugas_core::CapabilityId) -> CapabilityState {
-    views.iter().find(|view| view.class == class).map_or(CapabilityState::NotHeld, |view| view.state)
-}
 
 // covers: CAP-34
 #[test]
@@ -63,33 +58,9 @@ fn a_gadget_on_a_weapon_runs_on_the_client_of_the_player_who_holds_it() {
 
 // What a local capability may do ------------------------------------------------------------------------------------
 
-/// A function that a probe calls at each step.
-type Run = dyn Fn(CapabilityCall, &mut CapabilityCx<'_>) + Send + Sync;
-
-/// Calls a function at each step.
-#[derive(Clone)]
-struct Probe(Arc<Run>);
-impl CodedCapability for Probe {
-    type State = u32;
-    fn step(&self, _: &mut u32, call: CapabilityCall, cx: &mut CapabilityCx<'_>) {
-        (self.0)(call, cx);
-    }
-}
-
 /// A game in which the hero and the other controller have a capability with this code and side.
 fn with_probe(side: Side, run: impl Fn(CapabilityCall, &mut CapabilityCx<'_>) + Send + Sync + 'static) -> Game {
-    let entry = SetCapability::new("Probe").side(side).tag("Capability.Probe");
-    let builder = builder()
-        .add(Effect::instant("GE_Drip").add("Mana", -1.0))
-        .add(Effect::infinite("GE_Flag").grants("State.Flag"))
-        .add(Capability::new("Neighbor"))
-        .add(
-            CapabilitySet::new("CS_Probe")
-                .capability(entry)
-                .capability(SetCapability::new("Neighbor").side(side).tag("Capability.Neighbor")),
-        )
-        .capability_code("Probe", Probe(Arc::new(run)));
-    let mut g = Game::new(Setup { builder, ben: true, ..Setup::default() });
+    let mut g = Game::new(Setup { builder: probed(side, run), ben: true, ..Setup::default() });
     let set = g.rules.ability_set("CS_Probe").unwrap();
     for who in [g.hero, g.other] {
         g.net.server_mut().sim_mut().grant_set(who, set).unwrap();

@@ -25,8 +25,11 @@ mod hidden_sets;
 mod honest_play;
 mod kit;
 mod knowledge;
+#[path = "../../../ugas-core/tests/suite/kit/life.rs"]
+mod life;
 mod life_table;
 mod link;
+mod listen_server;
 mod local_runner;
 mod long_session;
 mod observer_events;

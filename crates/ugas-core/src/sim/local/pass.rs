@@ -69,13 +69,16 @@ impl LocalRunner {
         if !row.clock.active() || row.clock.rate() == Rate(0) {
             return;
         }
-        let keys = self.actors.get(&who).map(|actor| actor.records.iter().map(|local| local.record.key()));
-        let keys: Vec<RecordKey> = keys.into_iter().flatten().collect();
+        let mut keys = std::mem::take(&mut self.buffers.keys);
+        keys.clear();
+        let records = self.actors.get(&who).into_iter().flat_map(|actor| &actor.records);
+        keys.extend(records.map(|local| local.record.key()));
         let mut leaving = Vec::new();
-        for key in keys {
+        for &key in &keys {
             self.evaluate(&view, who, key);
             leaving.append(&mut self.leaving);
         }
+        self.buffers.keys = keys;
         for handle in leaving {
             // A set that two capabilities remove is removed once.
             let _ = self.remove_set(sim, who, handle);
@@ -223,14 +226,16 @@ impl LocalRunner {
 
     /// Runs a step of a capability: calls its code, or executes its document.
     fn call(&mut self, view: &View<'_>, who: ControllerId, key: RecordKey, call: CapabilityCall) {
-        let Some(record) = self.record(who, key) else { return };
-        let class = record.class;
+        let Some(class) = self.record(who, key).map(|record| record.class) else { return };
         let Some(code) = view.rules.capability_code(class) else {
             return self.run_document(view, who, key, call);
         };
+        let mut state = std::mem::take(&mut self.buffers.state);
+        let mut acts = std::mem::take(&mut self.buffers.acts);
+        let Some(record) = self.record(who, key) else { return };
         // The code of a controller that has left the sim is called, but has nothing to read.
         let reads = LocalReads { view: *view, who, slot: view.st.controllers.slot(who), record };
-        let (mut state, mut acts) = (Vec::with_capacity(record.state.len()), Vec::new());
+        state.clear();
         let mut cx = reads.context(&mut acts);
         let called = code.code.step(&record.state, &mut state, call, &mut cx);
         let has_drawn = cx.draw.is_some();
@@ -238,12 +243,13 @@ impl LocalRunner {
             return self.diagnose(view.st.now, who, DiagnosticKind::CapabilityState { class });
         }
         if let Some(record) = self.record_mut(who, key) {
-            record.state = state;
+            std::mem::swap(&mut record.state, &mut state);
             record.acts = record.acts.wrapping_add(has_drawn as u32);
         }
-        for act in acts {
+        for act in acts.drain(..) {
             self.act(view, who, key, act);
         }
+        (self.buffers.state, self.buffers.acts) = (state, acts);
     }
 
     /// Executes a step of a document: its blocks. Its effects would change shared state.

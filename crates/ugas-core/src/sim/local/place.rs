@@ -24,30 +24,32 @@ pub struct LocalFact {
 }
 
 /// Inserts facts of the local runner into the facts of the sim, so that the steps of each capability are in order:
-/// `StartLife` of the sim, the steps of the runner, `EndLife` of the sim. Calls `inserted` with the index of each
-/// inserted fact.
+/// `StartLife` of the sim, the steps of the runner, `EndLife` of the sim. `from` is the index of the first fact of the
+/// sim since the last call: earlier facts may be about an earlier life of the same capability. Calls `inserted` with
+/// the index of each inserted fact.
 ///
 /// ```
 /// use ugas_core::{LocalRunner, insert_local_facts};
 /// let (mut runner, mut facts) = (LocalRunner::default(), Vec::new());
-/// insert_local_facts(&runner.take_facts(), &mut facts, |_| {});
+/// insert_local_facts(&runner.take_facts(), &mut facts, 0, |_| {});
 /// assert!(facts.is_empty());
 /// ```
-pub fn insert_local_facts(local: &[LocalFact], into: &mut Vec<Fact>, mut inserted: impl FnMut(usize)) {
+pub fn insert_local_facts(local: &[LocalFact], into: &mut Vec<Fact>, from: usize, mut inserted: impl FnMut(usize)) {
     // For each capability, the index after its last inserted fact.
     let mut ends: Vec<(Identity, usize)> = Vec::new();
     for LocalFact { fact, place } in local {
         let identity = Identity::of(fact);
-        let end = identity.and_then(|of| ends.iter().find(|end| end.0 == of)).map_or(0, |end| end.1);
+        let end = identity.and_then(|of| ends.iter().find(|end| end.0 == of)).map(|end| end.1);
         let find = |wanted: CapabilityStep| {
+            let start = end.unwrap_or(from).min(into.len());
             let is_it =
                 |other: &Fact| identity.is_some() && Identity::of(other) == identity && step_of(other) == Some(wanted);
-            into[end..].iter().position(is_it).map(|at| end + at)
+            into[start..].iter().position(is_it).map(|at| start + at)
         };
         let found = match (place, step_of(fact)) {
             (FactPlace::AfterStart, Some(CapabilityStep::Setup)) => find(CapabilityStep::StartLife).map(|at| at + 1),
             // After the setup.
-            (FactPlace::AfterStart, Some(_)) => Some(end).filter(|&end| end > 0),
+            (FactPlace::AfterStart, Some(_)) => end,
             (FactPlace::BeforeEnd, Some(_)) => find(CapabilityStep::EndLife),
             (FactPlace::AfterStart | FactPlace::BeforeEnd | FactPlace::Last, _) => None,
         };

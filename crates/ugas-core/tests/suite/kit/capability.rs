@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    AbilitySetId, CapabilityCall, CapabilityCx, CapabilityId, CodedCapability, ControllerId, FactKind, Facts, Op, Role,
-    Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, TagId, Watches,
+    AbilitySetId, CapabilityCall, CapabilityCx, CapabilityId, CapabilityState, CodedCapability, ControllerId, FactKind,
+    Facts, Op, Role, Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, TagId, Watches,
 };
 use ugas_doc::{Attribute, AttributeSet, CapabilitySet, Effect, SetCapability, TagRegistry};
 
@@ -211,4 +211,20 @@ pub(crate) fn set_interval(sim: &mut Sim, who: ControllerId, name: &str, seconds
 pub(crate) fn block(sim: &mut Sim, who: ControllerId, tag: &str, source: &str, on: bool) {
     let (tag, source) = (tag_of(sim, tag), ugas_core::BlockSource::host(source));
     sim.run(if on { Op::Block { who, tag, source } } else { Op::Unblock { who, tag, source } }).unwrap();
+}
+
+/// Returns the classes of all capabilities, in order.
+pub(crate) fn classes(sim: &Sim, who: ControllerId) -> Vec<String> {
+    let all = sim.capabilities(who).unwrap();
+    all.iter().map(|view| sim.rules().capability_name(view.class).unwrap().to_owned()).collect()
+}
+
+/// Returns the state of a capability.
+pub(crate) fn state(sim: &Sim, who: ControllerId, name: &str) -> CapabilityState {
+    sim.capability_state(who, class(sim, name)).unwrap()
+}
+
+/// Returns how often a line is in a log.
+pub(crate) fn count(log: &[String], line: &str) -> usize {
+    log.iter().filter(|other| *other == line).count()
 }

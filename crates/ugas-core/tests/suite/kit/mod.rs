@@ -2,6 +2,7 @@
 
 pub(crate) mod abilities;
 pub(crate) mod capability;
+pub(crate) mod life;
 pub(crate) mod script;
 pub(crate) mod tasks;
 pub(crate) mod world;

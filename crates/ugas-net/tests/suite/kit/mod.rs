@@ -12,6 +12,7 @@ use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
+pub(crate) mod capability;
 mod wire;
 
 pub(crate) use wire::Wire;

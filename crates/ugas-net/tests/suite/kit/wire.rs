@@ -23,7 +23,16 @@ impl Wire {
     }
 
     pub(crate) fn with(rules: &Arc<Rules>, replication: ControllerReplication) -> Wire {
-        let mut sim = Sim::new(rules.clone(), SimConfig { screen: false, ..SimConfig::default() });
+        Wire::on(rules, replication, false)
+    }
+
+    /// A session on a listen server: a server with a screen.
+    pub(crate) fn listen(rules: &Arc<Rules>) -> Wire {
+        Wire::on(rules, ServerConfig::default().replication, true)
+    }
+
+    fn on(rules: &Arc<Rules>, replication: ControllerReplication, screen: bool) -> Wire {
+        let mut sim = Sim::new(rules.clone(), SimConfig { screen, ..SimConfig::default() });
         let spec = SpawnSpec::sets([rules.set("Vitals").unwrap()]);
         let (own, foe) = (sim.spawn(spec.clone()).unwrap(), sim.spawn(spec).unwrap());
         let config = ServerConfig { tick_length: LENGTH, replication, ..ServerConfig::default() };

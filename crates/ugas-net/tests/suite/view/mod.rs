@@ -2,6 +2,7 @@
 
 mod figures;
 mod hidden;
+mod holdings;
 mod hostile;
 mod model;
 mod modes;
