@@ -41,6 +41,7 @@ pub use spec::SpecHandle;
 pub use ugas_core as core;
 pub use ugas_data as data;
 pub use ugas_doc as doc;
+pub use ugas_input as input;
 #[cfg(feature = "net")]
 pub use ugas_net as net;
 
