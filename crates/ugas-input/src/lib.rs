@@ -9,9 +9,24 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod binding;
 mod bridge;
 mod catalogue;
+mod controls;
+mod modifier;
+mod profile;
+mod remap;
+mod seat;
+mod settings;
+mod sim_side;
 mod spelling;
 
 pub use bridge::{Bridge, BridgeError};
 pub use catalogue::{InputCode, InputProblem, Shape, UnknownInput};
+pub use controls::{ActionIndex, Controls, ControlsError, ControlsIssue};
+pub use modifier::CustomModifier;
+pub use profile::{ProfileError, ProfileIssue};
+pub use remap::{BindingInfo, OnConflict, Remap};
+pub use seat::{ActionEvent, BindingAnswer, DeviceEvent, DeviceId, ListenFor, Phase, Seat, SeatOutput, WhyNot};
+pub use settings::{Setting, SettingRange};
+pub use sim_side::{ActionLife, Activity, AxisValue, Intent, Liveness};
