@@ -7,6 +7,8 @@
 mod axis;
 mod digital;
 mod step;
+#[cfg(test)]
+mod tests;
 mod why;
 
 use crate::catalogue::{Atom, InputCode};
