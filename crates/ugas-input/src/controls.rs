@@ -107,10 +107,14 @@ pub struct Controls {
     custom_names: Vec<(InputCode, [Box<str>; 2])>,
     tags: Vec<Box<str>>,
     pub(crate) bindings: Vec<Binding>,
+    /// The bindings of axis actions, the highest rank first.
+    pub(crate) axis_order: Vec<u16>,
     /// The bindings by atom, sorted: atom, binding.
     index: Vec<(Atom, u16)>,
     /// A hash of everything that a seat refers to by index.
     pub(crate) revision: u64,
+    /// A hash of the names of the actions.
+    pub(crate) names: u64,
     /// The parts of loaded profiles that fit nothing here.
     pub(crate) kept: Kept,
 }
@@ -213,8 +217,10 @@ impl Controls {
             custom_names: Vec::new(),
             tags: Vec::new(),
             bindings: Vec::new(),
+            axis_order: Vec::new(),
             index: Vec::new(),
             revision: 0,
+            names: 0,
             kept: Kept::default(),
         }
     }
@@ -371,28 +377,32 @@ impl Controls {
             |(binding, at): (&Binding, u16)| binding.atoms.iter().map(move |atom| (*atom, at)).collect::<Vec<_>>();
         self.index = bindings.iter().zip(0u16..).flat_map(atoms).collect();
         self.index.sort_unstable();
+        let is_axis = |at: &u16| !self.actions[usize::from(bindings[usize::from(*at)].action)].is_digital();
+        self.axis_order = (0..bindings.len() as u16).filter(is_axis).collect();
+        self.axis_order.sort_by_key(|at| bindings[usize::from(*at)].order);
         self.bindings = bindings;
         self.tags = tags;
-        self.revision = self.hash();
+        (self.names, self.revision) = self.hashes();
     }
 
-    /// Hashes everything that the state of a seat refers to: the order of actions and bindings and their inputs.
-    fn hash(&self) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |bytes: &[u8]| {
-            for byte in bytes.iter().chain(&[0xff]) {
-                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-            }
+    /// Hashes the names of the actions, and everything that the state of a seat refers to: the order of actions and
+    /// bindings and their inputs.
+    fn hashes(&self) -> (u64, u64) {
+        let add = |hash: u64, bytes: &[u8]| {
+            let bytes = bytes.iter().chain(&[0xff]);
+            bytes.fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
         };
-        self.actions.iter().for_each(|action| add(action.name.as_bytes()));
+        let start = 0xcbf2_9ce4_8422_2325_u64;
+        let names = self.actions.iter().fold(start, |hash, action| add(hash, action.name.as_bytes()));
+        let mut hash = names;
         for binding in &self.bindings {
-            add(self.set_name(binding.set).as_bytes());
-            add(&binding.action.to_le_bytes());
+            hash = add(hash, self.set_name(binding.set).as_bytes());
+            hash = add(hash, &binding.action.to_le_bytes());
             for part in &binding.parts {
-                add(format!("{:?}{:?}", part.code, part.role).as_bytes());
+                hash = add(hash, format!("{:?}{:?}", part.code, part.role).as_bytes());
             }
         }
-        hash
+        (names, hash)
     }
 
     /// Compiles a modifier again with other changes, or returns why the changes are invalid.

@@ -89,6 +89,17 @@ impl Controls {
     }
 
     /// Replaces the player's changes by those of a profile, and returns what has no effect.
+    ///
+    /// ```
+    /// use ugas_doc::{BindingChange, InputProfile};
+    /// let mut controls = ugas_input::Controls::new(&[], &[])?;
+    /// let change = BindingChange { action_set: "OnFoot".into(), action: "Jump".into(), ..Default::default() };
+    /// let profile = InputProfile { changes: vec![change], ..InputProfile::default() };
+    /// let issues = controls.load_profile(&profile)?;
+    /// assert_eq!(issues[0].to_string(), "OnFoot Jump: the controls have no such binding");
+    /// assert_eq!(controls.profile(), profile); // kept
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load_profile(&mut self, profile: &InputProfile) -> Result<Vec<ProfileIssue>, ProfileError> {
         if profile.version != InputProfile::VERSION {
             return Err(ProfileError::Version { found: profile.version });

@@ -88,6 +88,25 @@ impl Controls {
     }
 
     /// Gives a binding other inputs. `from` are its current inputs and `slot` its direction, if it is composite.
+    ///
+    /// ```
+    /// use ugas_doc::{Device, DeviceInput, Doc, InputAction, InputActionSet, InputBinding, InputMapping, InputValue};
+    /// # let key = |name: &str| DeviceInput { device: Device::Keyboard, input: name.into(), custom_device_name: None };
+    /// let jump = InputBinding { inputs: vec![key("Key.Space")], ..InputBinding::new("Jump") };
+    /// let docs = [
+    ///     Doc::from(InputAction::new("Jump", InputValue::Digital)),
+    ///     Doc::from(InputActionSet::new("OnFoot", ["Jump"])),
+    ///     Doc::from(InputMapping { action_set: "OnFoot".into(), platform: None, bindings: vec![jump], metadata: None }),
+    /// ];
+    /// use ugas_input::{Controls, OnConflict, Remap};
+    /// let mut controls = Controls::new(&docs, &[])?;
+    /// let (from, to) = ([key("Key.Space")], [key("Key.J")]);
+    /// assert_eq!(controls.remap("OnFoot", "Jump", None, &from, &to, OnConflict::Warn), Remap::Done);
+    /// assert_eq!(controls.bindings_for("Jump")[0].inputs, to);
+    /// controls.reset("OnFoot");
+    /// assert_eq!(controls.bindings_for("Jump")[0].inputs, from);
+    /// # Ok::<(), ugas_input::ControlsError>(())
+    /// ```
     pub fn remap(
         &mut self,
         set: &str,

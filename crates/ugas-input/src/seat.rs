@@ -71,7 +71,8 @@ impl DeviceEvent {
     }
 }
 
-/// What happened to an action, for the host.
+/// What happened to an action, for the host. An action that falls asleep while it is down completes; if it wakes up and
+/// is still down, it is ongoing again without a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// The value is no longer zero.
@@ -261,7 +262,11 @@ pub struct Seat {
     is_active: bool,
     /// The revision of the controls that the states belong to.
     revision: u64,
+    /// The hash of the names of their actions.
+    names: u64,
     listening: Listening,
+    /// The input that a player chose, until it is released.
+    chosen: Option<(DeviceId, InputCode)>,
     #[serde(skip)]
     link: Link,
 }
@@ -277,6 +282,7 @@ impl PartialEq for Seat {
     fn eq(&self, other: &Seat) -> bool {
         let state = |seat: &Seat| (seat.now, seat.presses, seat.waiting, seat.revision, seat.dropped, seat.listening);
         state(self) == state(other)
+            && (self.names, self.is_active) == (other.names, other.is_active)
             && (&self.devices, &self.last_used, self.has_overflowed)
                 == (&other.devices, &other.last_used, other.has_overflowed)
             && (&self.queue, &self.held, &self.moved) == (&other.queue, &other.held, &other.moved)
@@ -303,7 +309,9 @@ impl Seat {
             waiting: 0,
             is_active: false,
             revision: 0,
+            names: 0,
             listening: Listening::No,
+            chosen: None,
             link: Link::default(),
         }
     }
@@ -362,11 +370,19 @@ impl Seat {
         if size > 0.5 || event.input.is_relative() && size > 0.0 {
             self.last_used = Some((event.device, event.input.device()));
         }
+        if self.chosen == Some((event.device, event.input)) {
+            // The keyboard may repeat the key that the player chose.
+            if size > 0.0 {
+                return false;
+            }
+            self.chosen = None;
+        }
         if let Listening::For(what) = self.listening
             && size > 0.0
         {
-            if size > 0.5 && is_heard(what, event.input) {
+            if size > 0.5 && is_heard(what, event.input) && !self.is_held(&event) {
                 self.listening = Listening::Heard(event.input);
+                self.chosen = Some((event.device, event.input));
             }
             return false;
         }
@@ -380,6 +396,7 @@ impl Seat {
     }
 
     /// Lets go of everything, because the window lost the focus: no release will be reported for keys that are down.
+    /// Call this also if the player leaves.
     pub fn lose_focus(&mut self, at: SimTime) {
         self.listening = Listening::No;
         self.lose(at, None);
@@ -391,6 +408,7 @@ impl Seat {
     }
 
     fn lose(&mut self, at: SimTime, device: Option<DeviceId>) {
+        self.chosen = self.chosen.filter(|(chosen, _)| device.is_some_and(|device| *chosen != device));
         if self.queue.len() < MOST_EVENTS {
             self.queue.push_back(Pending::Lost(at, device));
         } else {
@@ -423,6 +441,12 @@ impl Seat {
         let Listening::Heard(code) = self.listening else { return None };
         self.listening = Listening::No;
         Some(code)
+    }
+
+    /// Returns whether an input was down before an event.
+    fn is_held(&self, event: &DeviceEvent) -> bool {
+        let is_own = |atom: Atom| self.held.iter().any(|held| held.atom == atom && held.device == event.device);
+        event.input.view().atoms().any(|(_, atom)| is_own(atom))
     }
 
     /// Returns the end of the last step.

@@ -86,11 +86,7 @@ impl Seat {
 
     /// Lets every axis binding hide its inputs from the bindings below it, the highest rank first.
     pub(super) fn consume_axes<L: Liveness + ?Sized>(&mut self, cx: &Cx<'_, L>) {
-        for action in &cx.controls.actions {
-            if !action.is_digital() {
-                action.bindings.iter().for_each(|at| self.consume_axis(cx, *at));
-            }
-        }
+        cx.controls.axis_order.iter().for_each(|at| self.consume_axis(cx, *at));
     }
 
     /// Lets an axis binding hide its inputs from the bindings below it while its value is not 0.

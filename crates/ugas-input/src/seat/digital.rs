@@ -57,7 +57,7 @@ impl Seat {
         match std::mem::take(&mut state.phase) {
             BindingPhase::Idle | BindingPhase::Spent => {}
             BindingPhase::Waiting { held_at, .. } => {
-                self.waiting -= 1;
+                self.waiting = self.waiting.saturating_sub(1);
                 // The press waited only for a chord that did not come: it counts, however short it was.
                 if held_at <= cx.at && !cx.lets_go {
                     self.press(cx, action);
@@ -131,7 +131,7 @@ impl Seat {
                 let state = &mut self.bindings[usize::from(hidden)];
                 if matches!(state.phase, BindingPhase::Waiting { .. }) {
                     state.phase = BindingPhase::Spent;
-                    self.waiting -= 1;
+                    self.waiting = self.waiting.saturating_sub(1);
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Seat {
             if !matches!(self.bindings[usize::from(at)].phase, BindingPhase::Waiting { .. }) {
                 continue;
             }
-            self.waiting -= 1;
+            self.waiting = self.waiting.saturating_sub(1);
             if self.may_press(cx, at) {
                 moves_axes |= self.activate(cx, at);
             } else {
@@ -183,7 +183,7 @@ impl Seat {
 
     fn press<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>, action: u16) {
         let at = usize::from(action);
-        self.actions[at].bindings += 1;
+        self.actions[at].bindings = self.actions[at].bindings.saturating_add(1);
         if self.actions[at].bindings > 1 {
             return;
         }
@@ -199,7 +199,7 @@ impl Seat {
 
     fn release<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>, action: u16) {
         let at = usize::from(action);
-        self.actions[at].bindings -= 1;
+        self.actions[at].bindings = self.actions[at].bindings.saturating_sub(1);
         if self.actions[at].bindings > 0 {
             return;
         }

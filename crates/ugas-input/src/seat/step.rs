@@ -35,7 +35,7 @@ impl Seat {
     /// actions are active; it does not change during the step. `aim` is the target of presses.
     ///
     /// If the controls changed since the last step, everything that is down is let go first: buttons must be pressed
-    /// again, axes continue with the new bindings.
+    /// again, axes start again with the new bindings.
     pub fn step<L: Liveness + ?Sized>(
         &mut self,
         controls: &Controls,
@@ -72,12 +72,22 @@ impl Seat {
     pub(super) fn adopt<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>) {
         let controls = cx.controls;
         let fits = self.actions.len() == controls.actions.len() && self.bindings.len() == controls.bindings.len();
-        if self.revision == controls.revision && fits {
+        // The state may come from a file.
+        let is_valid = self.consumed.iter().all(|consumed| usize::from(consumed.by) < self.bindings.len());
+        if self.revision == controls.revision && fits && is_valid {
             return;
         }
         if self.is_active {
             cx.intend(Intent::LetGo { input: None });
         }
+        if self.names == controls.names {
+            for at in 0..self.actions.len() {
+                if self.actions[at].is_shown || self.actions[at].value != [0.0; 3] {
+                    cx.show(at as u16, Phase::Completed, [0.0; 3]);
+                }
+            }
+        }
+        self.names = controls.names;
         self.revision = controls.revision;
         self.consumed.clear();
         self.waiting = 0;

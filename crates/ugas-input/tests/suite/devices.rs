@@ -103,13 +103,18 @@ fn the_key_that_a_player_chooses_does_nothing_else() {
     let mut rig = Rig::play("Fire", &["Fire: Key.F"]);
     rig.press("Key.F", 1).step(16);
     rig.seat.listen(ListenFor::Button);
-    rig.event("Gamepad.LeftStick.X", 17, [1.0, 0.0, 0.0]);
-    assert_eq!(rig.seat.heard(), None, "a button is wanted");
+    rig.event("Gamepad.LeftStick.X", 17, [1.0, 0.0, 0.0]).press("Key.F", 17);
+    assert_eq!(rig.seat.heard(), None, "a button is wanted, and not one that was down before");
     rig.release("Key.F", 18).press("Key.G", 19);
     assert_eq!(rig.seat.heard(), Some(key("Key.G")));
-    rig.release("Key.G", 20);
-    assert_eq!(rig.step(32), ["18 Release Fire"], "what was down before is released");
-    assert_eq!(rig.press("Key.F", 33).step(48), ["33 Press Fire"]);
+    rig.remap("Fire", None, "Key.F", "Key.G", ugas_input::OnConflict::Warn);
+    rig.press("Key.G", 20);
+    let told = rig.step(32);
+    assert_eq!(told, ["16 LetGo everything"], "the keyboard repeats G, which does nothing until it is released");
+    assert_eq!(rig.release("Key.G", 33).press("Key.G", 34).step(40), ["34 Press Fire"]);
+    rig.controls.reset("Play");
+    assert_eq!(rig.step(42), ["40 LetGo everything"]);
+    assert_eq!(rig.press("Key.F", 43).step(48), ["43 Press Fire"]);
 }
 
 #[test]
@@ -119,6 +124,7 @@ fn other_controls_let_go_of_buttons_and_continue_axes() {
     let text = actions("Fire Move:Axis1D") + &mapping(&["Fire: Key.G", "Move: [Right Key.D]", "Fire: Key.F"]);
     rig.controls = Rig::new(&text).controls;
     assert_eq!(rig.step(32), ["16 LetGo everything"]);
+    assert_eq!(rig.events(), ["Completed Fire", "Completed Move", "Started Move"]);
     assert_eq!(rig.values("Move"), [[1.0, 0.0, 0.0]]);
     assert_eq!(rig.release("Key.F", 40).press("Key.F", 41).step(48), ["41 Press Fire"]);
 }

@@ -126,9 +126,9 @@ fn a_saved_seat_of_other_controls_or_of_nonsense() {
     for cut in 0..bytes.len() {
         assert!(postcard::from_bytes::<Seat>(&bytes[..cut]).is_err(), "{cut}");
     }
-    for at in 0..bytes.len() {
+    for (at, bits) in (0..bytes.len()).flat_map(|at| (1..=255).map(move |bits| (at, bits))) {
         let mut bytes = bytes.clone();
-        bytes[at] ^= 0x55;
+        bytes[at] ^= bits;
         if let Ok(seat) = postcard::from_bytes::<Seat>(&bytes) {
             let mut rig = rig.clone();
             rig.seat = seat;

@@ -113,6 +113,9 @@ fn the_example_mapping_binds_nine_actions() {
     let mut rig = Rig::of(&docs, &[Platform::PC]);
     let all = "Move Look Fire Aim Reload Jump Sprint Interact CycleWeapon";
     assert_eq!(rig.controls.actions().count(), 9);
+    let is_pc =
+        |mapping: &ugas_doc::InputMapping| mapping.platform == Some(Platform::PC) && mapping.bindings.len() == 9;
+    assert!(docs.iter().any(|doc| matches!(doc, Doc::InputMapping(mapping) if is_pc(mapping))));
     let mut inputs = Vec::new();
     for action in all.split(' ') {
         let infos = rig.controls.bindings_for(action);
