@@ -277,16 +277,16 @@ impl InputCode {
 
     /// Returns a value within the limits of the input: finite, and in the range of its shape.
     pub(crate) fn limited(self, value: [f64; 3]) -> [f64; 3] {
-        let most = if self.is_relative() || self.device() == Device::Custom || self.device() == Device::Gyro {
-            LARGEST
-        } else {
-            1.0
+        let (shape, is_wide) = match self.row() {
+            Some(row) => (row.shape, row.relative || row.device == Device::Gyro),
+            None => (Shape::Custom, true),
         };
-        let least = match self.shape() {
+        let most = if is_wide { LARGEST } else { 1.0 };
+        let least = match shape {
             Shape::Button | Shape::HalfAxis => 0.0,
             Shape::Axis1D | Shape::Axis2D | Shape::Axis3D | Shape::Custom => -most,
         };
-        let components = self.shape().components();
+        let components = shape.components();
         let mut limited = [0.0; 3];
         for (i, number) in value.into_iter().enumerate().take(components) {
             limited[i] = if number.is_nan() { 0.0 } else { number.clamp(least, most) };

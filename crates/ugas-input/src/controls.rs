@@ -109,6 +109,8 @@ pub struct Controls {
     pub(crate) bindings: Vec<Binding>,
     /// The bindings of axis actions, the highest rank first.
     pub(crate) axis_order: Vec<u16>,
+    /// The axis actions without relative inputs, and those with relative inputs.
+    pub(crate) axis_actions: [Vec<u16>; 2],
     /// The bindings by atom, sorted: atom, binding.
     index: Vec<(Atom, u16)>,
     /// A hash of everything that a seat refers to by index.
@@ -218,6 +220,7 @@ impl Controls {
             tags: Vec::new(),
             bindings: Vec::new(),
             axis_order: Vec::new(),
+            axis_actions: Default::default(),
             index: Vec::new(),
             revision: 0,
             names: 0,
@@ -380,6 +383,10 @@ impl Controls {
         let is_axis = |at: &u16| !self.actions[usize::from(bindings[usize::from(*at)].action)].is_digital();
         self.axis_order = (0..bindings.len() as u16).filter(is_axis).collect();
         self.axis_order.sort_by_key(|at| bindings[usize::from(*at)].order);
+        self.axis_actions = [false, true].map(|is_relative| {
+            let axes = self.actions.iter().zip(0u16..).filter(|(action, _)| !action.is_digital());
+            axes.filter(|(action, _)| action.is_relative == is_relative).map(|(_, at)| at).collect()
+        });
         self.bindings = bindings;
         self.tags = tags;
         (self.names, self.revision) = self.hashes();

@@ -206,8 +206,9 @@ struct Link {
     inputs: Vec<Option<InputId>>,
     sets: Vec<Option<u32>>,
     tags: Vec<Option<TagId>>,
-    /// The lives of actions in the current step.
-    lives: Vec<Option<ActionLife>>,
+    /// The number of the current step, and the lives of actions with the number of the step they belong to.
+    step: u64,
+    lives: Vec<(u64, ActionLife)>,
     /// The bindings that the current event concerns.
     touched: Vec<u16>,
     /// The bindings that the current event may satisfy.
@@ -258,8 +259,8 @@ pub struct Seat {
     actions: Vec<ActionState>,
     /// The number of waiting bindings.
     waiting: u32,
-    /// Whether an action was not at rest at the end of the last step.
-    is_active: bool,
+    /// The actions that are not at rest, in ascending order. Those that came to rest in this step are still listed.
+    active: Vec<u16>,
     /// The revision of the controls that the states belong to.
     revision: u64,
     /// The hash of the names of their actions.
@@ -282,7 +283,7 @@ impl PartialEq for Seat {
     fn eq(&self, other: &Seat) -> bool {
         let state = |seat: &Seat| (seat.now, seat.presses, seat.waiting, seat.revision, seat.dropped, seat.listening);
         state(self) == state(other)
-            && (self.names, self.is_active) == (other.names, other.is_active)
+            && (self.names, &self.active) == (other.names, &other.active)
             && (&self.devices, &self.last_used, self.has_overflowed)
                 == (&other.devices, &other.last_used, other.has_overflowed)
             && (&self.queue, &self.held, &self.moved) == (&other.queue, &other.held, &other.moved)
@@ -307,7 +308,7 @@ impl Seat {
             bindings: Vec::new(),
             actions: Vec::new(),
             waiting: 0,
-            is_active: false,
+            active: Vec::new(),
             revision: 0,
             names: 0,
             listening: Listening::No,
@@ -366,7 +367,8 @@ impl Seat {
             return false;
         }
         let value = event.input.limited(event.value);
-        let size = crate::modifier::length(value);
+        let is_single = value[1] == 0.0 && value[2] == 0.0;
+        let size = if is_single { value[0].abs() } else { crate::modifier::length(value) };
         if size > 0.5 || event.input.is_relative() && size > 0.0 {
             self.last_used = Some((event.device, event.input.device()));
         }
@@ -462,10 +464,29 @@ impl Seat {
 
     /// Returns the value of an atom, the largest of all devices.
     fn level(&self, atom: Atom) -> f64 {
-        let first = self.held.partition_point(|held| held.atom < atom);
-        let own = self.held[first..].iter().take_while(|held| held.atom == atom);
-        let moved = self.moved.iter().filter(|(moved, _)| *moved == atom).map(|(_, sum)| *sum);
-        own.map(|held| held.value).chain(moved).fold(0.0, f64::max)
+        let mut level = 0.0_f64;
+        // Few inputs are down at once, so a search from the front is the shortest.
+        for held in &self.held {
+            if held.atom > atom {
+                break;
+            }
+            if held.atom == atom {
+                level = level.max(held.value);
+            }
+        }
+        for (moved, sum) in &self.moved {
+            if *moved == atom {
+                level = level.max(*sum);
+            }
+        }
+        level
+    }
+
+    /// Lists an action as not at rest.
+    fn note_active(&mut self, action: u16) {
+        if let Err(at) = self.active.binary_search(&action) {
+            self.active.insert(at, action);
+        }
     }
 
     /// Returns the number of the newest press of an atom.

@@ -107,11 +107,8 @@ impl Seat {
 
     /// Computes the values of axis actions. Actions with relative inputs have a value only at the end of a frame.
     pub(super) fn evaluate_axes<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>, is_end: bool) {
-        for at in 0..cx.controls.actions.len() as u16 {
-            let action = &cx.controls.actions[usize::from(at)];
-            if !action.is_digital() && action.is_relative == is_end {
-                self.evaluate_axis(cx, at);
-            }
+        for &at in &cx.controls.axis_actions[usize::from(is_end)] {
+            self.evaluate_axis(cx, at);
         }
     }
 
@@ -140,6 +137,9 @@ impl Seat {
             }
         }
         let value = best.map_or(ZERO, |(_, value)| value);
+        if value != ZERO {
+            self.note_active(at);
+        }
         self.send(cx, at, activity, value);
         let shown = if activity == Activity::Active { value } else { ZERO };
         let state = &mut self.actions[usize::from(at)];

@@ -18,6 +18,9 @@ impl Seat {
         let Part { code, view, .. } = binding.parts[part];
         let was_down = self.bindings[usize::from(at)].down >> part & 1 != 0;
         let value = view.join(|atom| self.level(atom));
+        if binding.steps.is_empty() && value[1] == 0.0 && value[2] == 0.0 {
+            return if code.is_relative() { value[0] != 0.0 } else { value[0].abs() > PRESSED };
+        }
         let value = modifier::run(&binding.steps, value, code.shape().components(), was_down);
         let size = modifier::length(value);
         if code.is_relative() { size > 0.0 } else { size > PRESSED }
@@ -187,6 +190,7 @@ impl Seat {
         if self.actions[at].bindings > 1 {
             return;
         }
+        self.note_active(action);
         if let Some(input) = self.sim_input(cx.controls, action) {
             cx.intend(Intent::Press { input, target: cx.aim });
         }
@@ -207,6 +211,7 @@ impl Seat {
             let intent = if cx.lets_go { Intent::LetGo { input: Some(input) } } else { Intent::Release { input } };
             cx.intend(intent);
         }
+        self.actions[at].is_fresh = false;
         if std::mem::take(&mut self.actions[at].is_shown) {
             cx.show(action, Phase::Completed, [0.0; 3]);
         }

@@ -65,19 +65,19 @@ impl Seat {
 
     fn is_resting(&self) -> bool {
         let has_work = !self.queue.is_empty() || self.has_overflowed || self.waiting > 0;
-        !has_work && !self.is_active && self.held.is_empty() && self.moved.is_empty()
+        !has_work && self.active.is_empty() && self.held.is_empty() && self.moved.is_empty()
     }
 
     /// Starts anew if the state belongs to other controls.
     pub(super) fn adopt<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>) {
         let controls = cx.controls;
         let fits = self.actions.len() == controls.actions.len() && self.bindings.len() == controls.bindings.len();
-        // The state may come from a file.
-        let is_valid = self.consumed.iter().all(|consumed| usize::from(consumed.by) < self.bindings.len());
-        if self.revision == controls.revision && fits && is_valid {
+        // A seat without ids may come from a file.
+        let is_valid = || self.link.rules.is_some() || self.is_consistent();
+        if self.revision == controls.revision && fits && is_valid() {
             return;
         }
-        if self.is_active {
+        if !self.active.is_empty() {
             cx.intend(Intent::LetGo { input: None });
         }
         if self.names == controls.names {
@@ -89,9 +89,10 @@ impl Seat {
         }
         self.names = controls.names;
         self.revision = controls.revision;
+        self.held.sort_by_key(|held| (held.atom, held.device));
         self.consumed.clear();
         self.waiting = 0;
-        self.is_active = false;
+        self.active.clear();
         self.actions.clear();
         self.actions.resize(controls.actions.len(), ActionState::default());
         self.bindings.clear();
@@ -99,6 +100,15 @@ impl Seat {
         for at in 0..self.bindings.len() {
             self.latch(controls, at as u16);
         }
+    }
+
+    /// Returns whether the lists of a loaded seat are sorted and refer to bindings and actions that exist.
+    fn is_consistent(&self) -> bool {
+        let is_binding = |consumed: &super::Consumed| usize::from(consumed.by) < self.bindings.len();
+        self.consumed.iter().all(is_binding)
+            && self.active.last().is_none_or(|last| usize::from(*last) < self.actions.len())
+            && self.active.is_sorted_by(|a, b| a < b)
+            && self.held.is_sorted_by(|a, b| (a.atom, a.device) < (b.atom, b.device))
     }
 
     /// Looks up the ids of names, if the rules or the controls changed.
@@ -111,18 +121,20 @@ impl Seat {
             link.inputs = controls.actions.iter().map(|action| cx.sim.find_input(&action.name)).collect();
             link.sets = controls.set_names().map(|name| cx.sim.find_action_set(name)).collect();
             link.tags = controls.tag_names().iter().map(|name| cx.sim.find_tag(name)).collect();
-            link.lives.resize(controls.actions.len(), None);
+            link.lives.clear();
+            link.lives.resize(controls.actions.len(), (0, ActionLife::ALWAYS));
         }
-        link.lives.fill(None);
+        link.step += 1;
     }
 
     pub(super) fn life<L: Liveness + ?Sized>(&mut self, cx: &Cx<'_, L>, action: u16) -> ActionLife {
         let at = usize::from(action);
-        if let Some(life) = self.link.lives[at] {
+        let (step, life) = self.link.lives[at];
+        if step == self.link.step {
             return life;
         }
         let life = self.link.inputs[at].map_or(ActionLife::ALWAYS, |input| cx.sim.action_life(cx.who, input));
-        self.link.lives[at] = Some(life);
+        self.link.lives[at] = (self.link.step, life);
         life
     }
 
@@ -137,10 +149,11 @@ impl Seat {
 
     /// Adapts to changes of the sim since the last step: held actions that fell asleep or woke up.
     fn refresh<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>) {
-        if !self.is_active && self.held.is_empty() {
+        if self.active.is_empty() && self.held.is_empty() {
             return;
         }
-        for at in 0..self.actions.len() {
+        for i in 0..self.active.len() {
+            let at = usize::from(self.active[i]);
             let state = self.actions[at];
             if state.bindings == 0 {
                 continue;
@@ -254,8 +267,10 @@ impl Seat {
     pub(super) fn react<L: Liveness + ?Sized>(&mut self, cx: &mut Cx<'_, L>) {
         let mut touched = std::mem::take(&mut self.link.touched);
         let mut ready = std::mem::take(&mut self.link.ready);
-        touched.sort_unstable();
-        touched.dedup();
+        if touched.len() > 1 {
+            touched.sort_unstable();
+            touched.dedup();
+        }
         ready.clear();
         let mut moves_axes = false;
         for &at in &touched {
@@ -267,7 +282,9 @@ impl Seat {
                 ready.push(at);
             }
         }
-        ready.sort_unstable_by_key(|at| cx.controls.bindings[usize::from(*at)].order);
+        if ready.len() > 1 {
+            ready.sort_unstable_by_key(|at| cx.controls.bindings[usize::from(*at)].order);
+        }
         for &at in &ready {
             let action = &cx.controls.actions[usize::from(cx.controls.bindings[usize::from(at)].action)];
             if action.is_digital() {
@@ -328,16 +345,16 @@ impl Seat {
             }
             self.end_pulses(cx);
         }
-        let mut is_active = false;
-        for at in 0..self.actions.len() {
-            let state = self.actions[at];
-            is_active |= state.bindings > 0 || state.value != [0.0; 3] || state.sent != crate::AxisValue::default();
+        let actions = &mut self.actions;
+        self.active.retain(|action| {
+            let state = &mut actions[usize::from(*action)];
+            let is_moved = state.value != [0.0; 3];
             let value = if state.bindings > 0 { [1.0, 0.0, 0.0] } else { state.value };
-            if !state.is_fresh && (state.is_shown || state.value != [0.0; 3]) {
-                cx.show(at as u16, Phase::Ongoing, value);
+            if !state.is_fresh && (state.is_shown || is_moved) {
+                cx.show(*action, Phase::Ongoing, value);
             }
-            self.actions[at].is_fresh = false;
-        }
-        self.is_active = is_active;
+            state.is_fresh = false;
+            state.bindings > 0 || is_moved || state.sent != crate::AxisValue::default()
+        });
     }
 }
