@@ -40,6 +40,8 @@ pub(crate) struct Action {
     pub(crate) bindings: Vec<u16>,
     /// Whether a binding of the action is relative.
     pub(crate) is_relative: bool,
+    /// Whether a binding of the action requires tags.
+    pub(crate) has_tags: bool,
 }
 
 impl Action {
@@ -117,6 +119,8 @@ pub struct Controls {
     pub(crate) revision: u64,
     /// A hash of the names of the actions.
     pub(crate) names: u64,
+    /// A hash of the parameters of the modifiers.
+    pub(crate) settings: u64,
     /// The parts of loaded profiles that fit nothing here.
     pub(crate) kept: Kept,
 }
@@ -224,6 +228,7 @@ impl Controls {
             index: Vec::new(),
             revision: 0,
             names: 0,
+            settings: 0,
             kept: Kept::default(),
         }
     }
@@ -375,6 +380,7 @@ impl Controls {
             action.bindings.sort_by_key(|&at| bindings[usize::from(at)].order);
             let is_relative = |at: &u16| bindings[usize::from(*at)].is_relative;
             action.is_relative = action.bindings.iter().any(is_relative);
+            action.has_tags = action.bindings.iter().any(|at| !bindings[usize::from(*at)].tags.is_empty());
         }
         let atoms =
             |(binding, at): (&Binding, u16)| binding.atoms.iter().map(move |atom| (*atom, at)).collect::<Vec<_>>();
@@ -389,12 +395,12 @@ impl Controls {
         });
         self.bindings = bindings;
         self.tags = tags;
-        (self.names, self.revision) = self.hashes();
+        (self.names, self.revision, self.settings) = self.hashes();
     }
 
-    /// Hashes the names of the actions, and everything that the state of a seat refers to: the order of actions and
-    /// bindings and their inputs.
-    fn hashes(&self) -> (u64, u64) {
+    /// Hashes the names of the actions, everything that the state of a seat refers to (the order of actions and bindings
+    /// and their inputs), and the parameters of the modifiers.
+    fn hashes(&self) -> (u64, u64, u64) {
         let add = |hash: u64, bytes: &[u8]| {
             let bytes = bytes.iter().chain(&[0xff]);
             bytes.fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
@@ -409,7 +415,10 @@ impl Controls {
                 hash = add(hash, format!("{:?}{:?}", part.code, part.role).as_bytes());
             }
         }
-        (names, hash)
+        let settings = self.modifiers.values().fold(start, |hash, modifier| {
+            add(hash, format!("{:?}{:?}", modifier.doc.params, modifier.changes).as_bytes())
+        });
+        (names, hash, settings)
     }
 
     /// Compiles a modifier again with other changes, or returns why the changes are invalid.

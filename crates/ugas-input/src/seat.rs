@@ -209,6 +209,9 @@ struct Link {
     /// The number of the current step, and the lives of actions with the number of the step they belong to.
     step: u64,
     lives: Vec<(u64, ActionLife)>,
+    /// The lives with which axes were computed last, and the modifiers.
+    axis_lives: Vec<Option<ActionLife>>,
+    settings: u64,
     /// The bindings that the current event concerns.
     touched: Vec<u16>,
     /// The bindings that the current event may satisfy.

@@ -42,6 +42,7 @@ impl Compiler {
             is_simulated: sim_side::is_simulated(doc),
             bindings: Vec::new(),
             is_relative: false,
+            has_tags: false,
         });
     }
 

@@ -123,6 +123,12 @@ impl Seat {
             link.tags = controls.tag_names().iter().map(|name| cx.sim.find_tag(name)).collect();
             link.lives.clear();
             link.lives.resize(controls.actions.len(), (0, ActionLife::ALWAYS));
+            link.axis_lives.clear();
+            link.axis_lives.resize(controls.actions.len(), None);
+        }
+        if link.settings != controls.settings {
+            link.settings = controls.settings;
+            link.axis_lives.fill(None);
         }
         link.step += 1;
     }
@@ -164,8 +170,16 @@ impl Seat {
             }
             self.actions[at].is_shown = is_active;
         }
-        self.consume_axes(cx);
-        self.evaluate_axes(cx, false);
+        let mut has_changed = false;
+        for at in cx.controls.axis_actions.iter().flatten() {
+            let life = Some(self.life(cx, *at));
+            let before = std::mem::replace(&mut self.link.axis_lives[usize::from(*at)], life);
+            has_changed |= before != life || cx.controls.actions[usize::from(*at)].has_tags;
+        }
+        if has_changed {
+            self.consume_axes(cx);
+            self.evaluate_axes(cx, false);
+        }
     }
 
     /// Returns the time of the next timer or event up to `until`.
@@ -276,7 +290,7 @@ impl Seat {
         for &at in &touched {
             let action = &cx.controls.actions[usize::from(cx.controls.bindings[usize::from(at)].action)];
             if !action.is_digital() {
-                moves_axes = true;
+                moves_axes |= !action.is_relative;
                 ready.push(at);
             } else if self.update(cx, at) {
                 ready.push(at);
