@@ -7,3 +7,4 @@ pub mod body;
 pub mod giants;
 pub mod limit;
 pub mod net;
+pub mod profiles;

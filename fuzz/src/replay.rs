@@ -1,6 +1,6 @@
 //! Replays a corpus without a fuzzer. Every input runs through the code that the fuzzer runs, so that a fixed bug stays
 //! fixed. The corpora are in `fuzz/corpus`, one folder per target. An input that caused a failure is minimised and
-//! added to the corpus. The test suites of `ugas-data` and `ugas-net` include this file.
+//! added to the corpus. The test suites of `ugas-data`, `ugas-input` and `ugas-net` include this file.
 
 use std::path::Path;
 

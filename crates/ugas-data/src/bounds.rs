@@ -16,7 +16,7 @@ pub(crate) enum Bound {
 }
 
 /// The kind, the path to the value (`[]` is every entry of a list) and the bound.
-pub(crate) const BOUNDS: [(Kind, &str, Bound); 21] = [
+pub(crate) const BOUNDS: [(Kind, &str, Bound); 23] = [
     (Kind::Effect, "Area.HalfAngleDeg", Bound::Within(0.0, 180.0)),
     (Kind::Effect, "Area.MaxTargets", Bound::Least(1.0)),
     (Kind::Effect, "GrantedAbilities.[].Level", Bound::Least(1.0)),
@@ -33,10 +33,12 @@ pub(crate) const BOUNDS: [(Kind, &str, Bound); 21] = [
     (Kind::InputActionSet, "InputBuffer.MaxBufferSize", Bound::Least(1.0)),
     (Kind::InputMapping, "Bindings", Bound::NotEmpty),
     (Kind::InputMapping, "Bindings.[].HoldThreshold", Bound::Least(0.0)),
+    (Kind::InputMapping, "Bindings.[].ChordWindow", Bound::Least(0.0)),
     (Kind::InputMapping, "Bindings.[].Inputs", Bound::NotEmpty),
     (Kind::InputModifier, "Params.InnerThreshold", Bound::Within(0.0, 1.0)),
     (Kind::InputModifier, "Params.OuterThreshold", Bound::Within(0.0, 1.0)),
     (Kind::InputModifier, "Params.PressThreshold", Bound::Within(0.0, 1.0)),
+    (Kind::InputModifier, "Params.ReleaseThreshold", Bound::Within(0.0, 1.0)),
     (Kind::Controller, "AttributeSets", Bound::NotEmpty),
 ];
 

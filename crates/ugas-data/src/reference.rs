@@ -37,6 +37,7 @@ pub const REFERENCE_EXAMPLES: &[(&str, &str)] = examples![
     "input_action_set.yaml",
     "input_mapping.yaml",
     "input_modifier.yaml",
+    "input_profile.yaml",
     "pack.yaml",
     "patch.yaml",
     "scene.yaml",

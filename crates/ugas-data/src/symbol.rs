@@ -234,6 +234,8 @@ const IN_KIND: &[(Kind, &str, KeyContent)] = &[
     (Kind::InputMapping, "Action", Name(InputAction)),
     (Kind::InputMapping, "ActionSet", Name(InputActionSet)),
     (Kind::InputMapping, "Modifiers", Name(InputModifier)),
+    (Kind::InputProfile, "Action", Name(InputAction)),
+    (Kind::InputProfile, "ActionSet", Name(InputActionSet)),
     (Kind::Scene, "Controller", Name(Controller)),
     (Kind::Scene, "Extends", Name(Scene)),
 ];

@@ -135,6 +135,9 @@ fn double_tap_window() -> f64 {
 fn yes() -> bool {
     true
 }
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
 
 /// The tags that decide whether an action set is active.
 ///
@@ -315,6 +318,31 @@ pub struct CompositeInputs {
     pub backward: Option<DeviceInput>,
 }
 
+/// The value of a composite binding while two opposite inputs are pressed, such as left and right.
+///
+/// ```
+/// assert_eq!(ugas_doc::Opposing::default(), ugas_doc::Opposing::Neutral);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Opposing {
+    /// The two inputs cancel each other.
+    #[default]
+    Neutral,
+    /// The input that was pressed last counts.
+    Last,
+    /// The input that was pressed first counts.
+    First,
+    /// The input of the positive direction counts: right, up and forward.
+    Positive,
+}
+
+impl Opposing {
+    fn is_neutral(&self) -> bool {
+        *self == Opposing::Neutral
+    }
+}
+
 /// Tags that a binding requires.
 ///
 /// ```
@@ -356,6 +384,13 @@ pub struct InputBinding {
     /// How long the inputs must be held before the binding is satisfied, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_threshold: Option<f64>,
+    /// How long the press of one part of a chord waits for the other parts, in seconds. A binding that the chord hides
+    /// is delayed by at most this time. With 0 nothing is delayed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chord_window: f64,
+    /// The value of `CompositeInputs` while two opposite inputs are pressed.
+    #[serde(default, skip_serializing_if = "Opposing::is_neutral")]
+    pub opposing: Opposing,
     /// Whether players may change the binding.
     #[serde(default = "yes", rename = "bIsRebindable")]
     pub is_rebindable: bool,
@@ -374,6 +409,8 @@ impl InputBinding {
             modifiers: Vec::new(),
             priority: 0,
             hold_threshold: None,
+            chord_window: 0.0,
+            opposing: Opposing::Neutral,
             is_rebindable: true,
             tags: BindingTags::default(),
         }
@@ -437,7 +474,8 @@ pub enum ModifierType {
     RadialScaling,
     /// Scales the length of the value to 1.
     Normalize,
-    /// Converts the value to pressed or not pressed by comparing it with `PressThreshold`.
+    /// Converts the value to pressed or not pressed: pressed above `PressThreshold`, and then until the value is no
+    /// longer above `ReleaseThreshold`, which is `PressThreshold` if it is absent.
     TriggerThreshold,
     /// Clamps the value to bounds.
     Clamp,
@@ -486,8 +524,15 @@ impl InputModifier {
 
     /// Returns a numeric parameter, or the specification's default if the parameter is absent.
     pub fn number(&self, name: &str) -> Option<f64> {
-        let default = (name == "PressThreshold" && self.kind == ModifierType::TriggerThreshold).then_some(0.5);
-        self.params.get(name).map_or(default, Value::as_number)
+        if let Some(value) = self.params.get(name) {
+            return value.as_number();
+        }
+        match name {
+            _ if self.kind != ModifierType::TriggerThreshold => None,
+            "ReleaseThreshold" => self.number("PressThreshold"),
+            "PressThreshold" => Some(0.5),
+            _ => None,
+        }
     }
 
     /// Sets a parameter.

@@ -65,6 +65,8 @@ macro_rules! for_each_kind {
             InputMapping { name: "input_mapping" }
             /// `input_modifier`: a step from a raw device value to the value of an action.
             InputModifier { name: "input_modifier", defines: { noun: "input modifier", key: "Name", prefix: "" } }
+            /// `input_profile`: the changes that a player made to the controls.
+            InputProfile { name: "input_profile" }
             /// `scene`: the controllers, regions and spawn points of a level.
             Scene { name: "scene", defines: { noun: "scene", key: "Name", prefix: "" } }
             /// `patch`: new values for single fields of another definition.
@@ -153,7 +155,7 @@ macro_rules! kinds {
 
             /// Returns how documents of the kind define names, or `None` if other documents never refer to documents of
             /// the kind. Several documents of such a kind may have the same name: tag registries are merged, and an
-            /// action set has one mapping per platform.
+            /// action set has one mapping per platform, and every player has a profile.
             pub fn defines(self) -> Option<Defines> {
                 match self {
                     $(Kind::$kind => [$(Defines { $($field: $value),* })?].first().copied(),)*
@@ -230,7 +232,7 @@ impl Kind {
 
 impl Doc {
     /// Returns the name of the document. The name of a controller is the `ActorID` of its owner. The name of a mapping
-    /// is the name of its action set. The name of a tag registry or a patch is empty.
+    /// is the name of its action set. The name of a tag registry, a profile or a patch is empty.
     pub fn name(&self) -> &str {
         self.document().name()
     }

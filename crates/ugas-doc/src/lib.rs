@@ -37,6 +37,7 @@ mod controller;
 mod curve;
 mod effect;
 mod input;
+mod input_profile;
 mod kind;
 mod magnitude;
 mod patch;
@@ -74,8 +75,10 @@ pub use effect::{
 };
 pub use input::{
     ActionTags, ActivationTags, BindingTags, CompositeInputs, Device, DeviceInput, InputAction, InputActionSet,
-    InputBinding, InputBuffer, InputMapping, InputModifier, InputValue, ModifierType, Platform, TriggerBehavior,
+    InputBinding, InputBuffer, InputMapping, InputModifier, InputValue, ModifierType, Opposing, Platform,
+    TriggerBehavior,
 };
+pub use input_profile::{BindingChange, CompositeSlot, InputProfile};
 #[cfg(feature = "schema")]
 pub use kind::schema_of;
 pub use kind::{Defines, Doc, Document, DocumentKind, Kind};

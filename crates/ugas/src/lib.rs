@@ -5,6 +5,7 @@
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, e.g. for a game jam;
 //! - [`Observers`]: callbacks per attribute, tag, effect or ability, called when the host dispatches facts;
 //! - [`CueManager`]: particles, sounds and icons, registered by tag, with read-only access to the sim;
+//! - [`input`]: device inputs to actions, remapping and profiles of players;
 //! - [`ids!`](crate::ids): a macro that resolves names to ids once, and reports all unknown names in one error.
 //!
 //! ```
@@ -41,6 +42,7 @@ pub use spec::SpecHandle;
 pub use ugas_core as core;
 pub use ugas_data as data;
 pub use ugas_doc as doc;
+pub use ugas_input as input;
 #[cfg(feature = "net")]
 pub use ugas_net as net;
 

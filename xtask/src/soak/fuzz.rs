@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 use super::{clock, now_seconds, state_of, utc};
 
 /// The targets in `fuzz/Cargo.toml`.
-const TARGETS: [&str; 10] = [
+const TARGETS: [&str; 11] = [
     "yaml",
     "json",
     "expressions",
     "packs",
+    "profiles",
     "net_carrier",
     "net_server",
     "net_client",

@@ -13,7 +13,7 @@ use crate::repo::{self, Package};
 const LAYERS: &[&[&str]] = &[
     &["ugas-doc"],
     &["ugas-core"],
-    &["ugas-data"],
+    &["ugas-data", "ugas-input"],
     &["ugas-net"],
     &["ugas-transport"],
     &["ugas-lab"],
@@ -25,7 +25,7 @@ const HOSTS: &[&str] = &["ugas-cli", "ugas-playground"];
 
 /// The facade crate, which only re-exports the crates in `FACADE_USES`.
 const FACADE: &str = "ugas";
-const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data", "ugas-net"];
+const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data", "ugas-input", "ugas-net"];
 
 /// Maintenance commands and benchmarks may depend on everything.
 const FREE: &[&str] = &["xtask", "ugas-bench"];
@@ -100,7 +100,7 @@ fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
     }
     if from == FACADE {
         let ours = layer(to).is_some();
-        return (ours && !FACADE_USES.contains(&to)).then_some("the facade re-exports doc, core, data and net only");
+        return (ours && !FACADE_USES.contains(&to)).then_some("the facade re-exports doc, core, data, input and net only");
     }
     if to == FACADE {
         return (!HOSTS.contains(&from)).then_some("the facade is for games and hosts; use the crate behind it");

@@ -3,7 +3,7 @@
 
 use super::compile::Compiler;
 use super::document::{Phase, RulesDocument};
-use ugas_doc::{InputAction, InputActionSet, InputMapping, InputModifier, Origin, Patch, Scene};
+use ugas_doc::{InputAction, InputActionSet, InputMapping, InputModifier, InputProfile, Origin, Patch, Scene};
 
 impl RulesDocument for InputAction {
     fn phase(&self) -> Phase {
@@ -26,7 +26,7 @@ macro_rules! unread {
         }
     )*};
 }
-unread!(InputActionSet InputMapping InputModifier);
+unread!(InputActionSet InputMapping InputModifier InputProfile);
 
 /// The host spawns the placements of a scene. The rules know the tags of the placements, as they know the tags of all
 /// other documents.

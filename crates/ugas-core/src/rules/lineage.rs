@@ -7,7 +7,7 @@ use crate::rng::fold;
 use crate::{CalcId, NameKind, TimelineId};
 use std::fmt::Write;
 use std::sync::Arc;
-use ugas_doc::Doc;
+use ugas_doc::{Doc, Kind};
 
 /// A name whose id changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,11 @@ impl Rules {
     /// Records a document for the hash of the rules and for [`Rules::changes_since`].
     pub(super) fn note(&mut self, doc: &Doc) {
         let print = HashWriter::of(doc);
-        self.fingerprint = fold(self.fingerprint, print);
+        // Players with different keys can play together.
+        let is_local = matches!(doc.kind(), Kind::InputMapping | Kind::InputModifier | Kind::InputProfile);
+        if !is_local {
+            self.fingerprint = fold(self.fingerprint, print);
+        }
         // Registries and input mappings may have several parts under one name.
         let known = self.prints.entry((doc.kind(), doc.name().into())).or_insert(0);
         *known = fold(*known, print);
@@ -97,8 +101,7 @@ impl Rules {
 
     /// Returns the documents that were added, removed or changed, by kind and name.
     pub(crate) fn changes_since(&self, old: &Rules) -> Vec<DocumentChange> {
-        let change =
-            |(kind, name): &(ugas_doc::Kind, Arc<str>), what| DocumentChange { kind: *kind, name: name.clone(), what };
+        let change = |(kind, name): &(Kind, Arc<str>), what| DocumentChange { kind: *kind, name: name.clone(), what };
         let mut list: Vec<DocumentChange> = Vec::new();
         for (key, print) in &self.prints {
             match old.prints.get(key) {
