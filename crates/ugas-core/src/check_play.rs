@@ -2,14 +2,11 @@
 
 use crate::check::RowValidator;
 use crate::rules::{NO_PC, Next};
-use crate::state::{
-    Activation, AppliedByClient, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task,
-};
+use crate::state::{Activation, AppliedByClient, Cast, Charge, Gcd, Grant, GrantMore, Play, Row, SetGrant, Task};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
 /// Limits of one controller.
 const TASKS: usize = 1024;
-const HELD: usize = 64;
 const TARGETS: usize = 4096;
 const PAYLOAD: usize = 64;
 /// Maximum number of targets and effects that the client of an activation applied: 16 effects, 1000 times each.
@@ -17,12 +14,12 @@ const CLIENT_EFFECTS: usize = 16_000;
 /// Maximum size of the state of a coded ability or a custom task in bytes.
 const STATE: usize = 256;
 
-fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
+pub(crate) fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
     if good { Ok(()) } else { Err(what) }
 }
 
 /// Returns whether a local time is in the range in which sums do not overflow.
-fn is_valid_time(t: SimTime) -> bool {
+pub(crate) fn is_valid_time(t: SimTime) -> bool {
     t.0.unsigned_abs() <= 2 * SimTime::LONGEST.0 as u64
 }
 
@@ -31,7 +28,7 @@ fn due(t: SimTime) -> bool {
     t == SimTime::NEVER || is_valid_time(t)
 }
 
-fn aims(target: &Target) -> bool {
+pub(crate) fn aims(target: &Target) -> bool {
     !matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite()))
 }
 
@@ -39,7 +36,7 @@ impl RowValidator<'_> {
     /// Validates the activations, tasks, cast, cooldowns, inputs and ability sets of a row.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
-        let Play { activations, tasks, cast, gcds, held, sets, capabilities: _ } = play;
+        let Play { activations, tasks, cast, gcds, inputs, sets, capabilities: _ } = play;
         let rising = |mut seqs: Box<dyn Iterator<Item = u64> + '_>| {
             let mut last = 0;
             seqs.all(|s| std::mem::replace(&mut last, s) < s && s < row.next_seq)
@@ -50,7 +47,6 @@ impl RowValidator<'_> {
         let most = self.limits.activations_per_controller as usize;
         want(activations.len() <= most, "too many activations")?;
         want(tasks.len() <= TASKS, "too many waiting tasks")?;
-        want(held.len() <= HELD, "too many held inputs")?;
         want(sets.len() <= self.limits.grants_per_controller as usize, "too many ability sets")?;
         for g in &row.grants {
             self.grant_more(row, g)?;
@@ -72,9 +68,9 @@ impl RowValidator<'_> {
             is_valid_time(start) && is_valid_time(end) && end >= start && seq < row.next_seq
         };
         want(gcds.iter().all(gcd), "a global cooldown's time is invalid")?;
-        want(held.windows(2).all(|w| w[0].input < w[1].input), "held inputs are not in order")?;
-        let input = |HeldInput { input: _, since, retry: _, target }: &HeldInput| is_valid_time(*since) && aims(target);
-        want(held.iter().all(input), "a held input's time or target is invalid")?;
+        if let Some(inputs) = inputs.as_deref() {
+            self.inputs(row, inputs)?;
+        }
         // Parts of a granted set may have been removed after the grant. Revoking the set checks each part.
         let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
             self.rules.ability_set_def(*set).is_some()

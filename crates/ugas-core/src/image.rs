@@ -75,7 +75,7 @@ impl RowJournal {
 }
 
 /// The format version that this release writes.
-pub(crate) const PORTABLE_VERSION: u32 = 6;
+pub(crate) const PORTABLE_VERSION: u32 = 7;
 
 /// A controller with its active effects, activations and timers, to be saved, moved to another sim or sent over a
 /// network. Any `serde` format can serialize a `Portable`. `Sim::insert` validates the data.

@@ -67,6 +67,16 @@ macro_rules! for_each_name_kind {
                 id: CapabilityId, a: "a", noun: "capability",
                 table: capabilities, find: find_capability, get: capability, name: capability_name
             }
+            /// A set of input actions.
+            ActionSet {
+                id: ActionSetId, a: "an", noun: "input action set",
+                table: action_sets, find: find_action_set, get: action_set, name: action_set_name
+            }
+            /// A motion pattern.
+            Motion {
+                id: MotionId, a: "a", noun: "motion pattern",
+                table: motions, find: find_motion, get: motion, name: motion_name
+            }
         }
     };
 }

@@ -31,6 +31,7 @@
 mod block;
 mod check;
 mod check_capability;
+mod check_input;
 mod check_play;
 mod difference;
 mod fact;
@@ -58,11 +59,11 @@ mod time;
 pub use block::BlockSource;
 pub use difference::RowDifference;
 pub use fact::{
-    AbilityState, CapabilityStep, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind,
-    Facts, FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, ResourceStep, Span, TaskResult, TaskState,
-    Trace, TraceKind,
+    AbilityState, BufferStep, CapabilityStep, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact,
+    FactKind, Facts, FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, ResourceStep, Span, TaskResult,
+    TaskState, Trace, TraceKind,
 };
-pub use flow::{ChargeView, Home, SeedBlock, UsedAbility};
+pub use flow::{ActionSetState, ChargeView, Home, Liveness, SeedBlock, UsedAbility};
 pub use ids::{
     ActivationKey, ActorId, ChannelId, ControllerId, EffectKey, GrantId, GroupId, OpId, ParamId, RUNTIME_BIT, TaskKey,
 };
@@ -71,7 +72,7 @@ pub use kinds::*;
 pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{Answer, DefId, EffectFilter, EffectUpdate, EventData, Op, Outcome, Target, Which};
-pub use query::{ActivationView, CastView, Castable, Reason, Timer};
+pub use query::{ActionView, ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{CapabilityCounts, CapabilityReason, CapabilityState, CapabilityView, ConditionReads};
 pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
@@ -92,6 +93,6 @@ pub use sim::{
     TriggerAction, insert_local_facts,
 };
 pub use spec::{AbilityGrant, Anchor, Hit, ResourceSpec, SpawnSpec, Spec, SpecExtra};
-pub use state::{CauseLink, CauseWhat};
+pub use state::{AxisValue, CauseLink, CauseWhat};
 pub use task::{host_answered_tasks, needs_target};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

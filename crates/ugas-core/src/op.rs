@@ -304,6 +304,24 @@ pub enum Op {
         /// The input.
         input: crate::InputId,
     },
+    /// Sets the value of an axis. A value that leaves zero presses the input, and a value that returns to zero releases
+    /// it. Refused for an input that is not a simulated axis.
+    Axis {
+        /// The controller.
+        who: ControllerId,
+        /// The input.
+        input: crate::InputId,
+        /// The value.
+        value: crate::AxisValue,
+    },
+    /// Lets go of one input or of all inputs, because the window lost the focus, a device was lost or the player left. The
+    /// inputs are up, and nothing that triggers at a release triggers.
+    LetGo {
+        /// The controller.
+        who: ControllerId,
+        /// The input, or `None` for all inputs.
+        input: Option<crate::InputId>,
+    },
     /// Completes or fails a task that requested an answer from the host.
     Complete {
         /// The task.

@@ -2,8 +2,8 @@
 //! changes nothing, except that a refused commit cancels the activation.
 
 use crate::{
-    AbilityId, ActivationKey, AttributeId, CalcId, CapabilityId, ControllerId, EffectId, EffectKey, HookId, KeyId,
-    NameKind, SetId, SimTime, TagId,
+    AbilityId, ActionSetId, ActivationKey, AttributeId, CalcId, CapabilityId, ControllerId, EffectId, EffectKey,
+    HookId, InputId, KeyId, MotionId, NameKind, SetId, SimTime, TagId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -371,6 +371,26 @@ pub enum Refusal {
         /// The stat.
         attribute: AttributeId,
     },
+    /// The action of the input is asleep: none of its action sets is live.
+    InputAsleep {
+        /// The action set of the action that has the highest priority.
+        set: ActionSetId,
+    },
+    /// A tag suppresses the action of the input.
+    InputSuppressed {
+        /// The tag.
+        tag: TagId,
+    },
+    /// The input is not an axis that the sim receives.
+    NotAnAxis {
+        /// The input.
+        input: InputId,
+    },
+    /// The motion of the ability did not precede the press.
+    Motion {
+        /// The motion pattern.
+        motion: MotionId,
+    },
     /// The controller, or another controller with the same avatar, already has the capability set.
     SetHeld {
         /// The handle of the set.
@@ -448,6 +468,10 @@ impl Refusal {
             Refusal::EffectBudget { .. } => "EffectBudget",
             Refusal::TooEarly { .. } => "TooEarly",
             Refusal::Static { .. } => "Static",
+            Refusal::InputAsleep { .. } => "InputAsleep",
+            Refusal::InputSuppressed { .. } => "InputSuppressed",
+            Refusal::NotAnAxis { .. } => "NotAnAxis",
+            Refusal::Motion { .. } => "Motion",
         }
     }
 

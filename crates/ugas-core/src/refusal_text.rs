@@ -149,6 +149,19 @@ impl Refusal {
             Refusal::Static { attribute: a } => {
                 format!("{} is a fixed stat; only a stat with Modifiable: true can be modified", attribute(a))
             }
+            Refusal::InputAsleep { set } => {
+                let name = rules.map_or_else(|| set.to_string(), |r| set.describe(r));
+                format!("the input action is asleep: the action set {name} is not live")
+            }
+            Refusal::InputSuppressed { tag: t } => format!("the input action is suppressed by the tag {}", tag(t)),
+            Refusal::NotAnAxis { input } => {
+                let name = rules.map_or_else(|| input.to_string(), |r| input.describe(r));
+                format!("{name} is not a simulated axis; write an input_action with an axis ValueType and Simulated: true")
+            }
+            Refusal::Motion { motion } => {
+                let name = rules.map_or_else(|| motion.to_string(), |r| motion.describe(r));
+                format!("the motion {name} did not precede the press")
+            }
             Refusal::SetHeld { handle } => {
                 format!("the capability set is already added (handle {handle}); remove it first")
             }
@@ -175,7 +188,7 @@ impl BadValue {
             BadValue::Level => "the level must be at least 1",
             BadValue::Stacks => "the number of stacks must be from 1 to the stack limit",
             BadValue::RemoveCount => "the number of stacks to remove must be at least 1",
-            BadValue::Duration => "the effect must have a duration, between 0 s and about 100 years",
+            BadValue::Duration => "the effect must have a duration, between 0 s and about 50 years",
             BadValue::Period => "the effect must have a period, at least 1 ms",
             BadValue::Rate => "the clock rate must be between 0 and 1000",
             BadValue::Position => "the position must have three finite numbers",

@@ -26,8 +26,8 @@ impl SimTime {
     pub const ZERO: SimTime = SimTime(0);
     /// A time that is never reached.
     pub const NEVER: SimTime = SimTime(i64::MAX);
-    /// The longest accepted time: about 103 years. The sum of two such times does not overflow.
-    pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
+    /// The longest accepted time: about 51 years. The sum of two such times does not overflow.
+    pub const LONGEST: SimTime = SimTime(i64::MAX / 8);
 
     /// Converts seconds to a time, rounded to the nearest flick. Values out of range saturate, and NaN becomes zero.
     /// Use [`SimTime::try_seconds`] for untrusted data.

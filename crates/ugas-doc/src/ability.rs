@@ -306,6 +306,10 @@ pub enum TickData {
     Required,
 }
 
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
 fn is_latest(value: &TickData) -> bool {
     *value == TickData::Latest
 }
@@ -334,6 +338,9 @@ pub struct Cast {
     /// Whether releasing the input cancels the cast.
     #[serde(default)]
     pub cancel_on_release: bool,
+    /// Whether a press that is refused because of the cast cancels the cast and is tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancel_on_input: bool,
     /// Whether the cast can be interrupted; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
@@ -483,9 +490,16 @@ pub struct Ability {
     /// Tasks that run on the owning client when the server rejects a predicted activation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_mispredicted: Vec<AbilityTask>,
-    /// Whether the ability is activated repeatedly while the input is held. Not supported yet; `true` is a load error.
-    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
+    /// Whether the ability is activated again in each frame while the input is held. Pressing another input that is
+    /// bound to an ability ends the repetition.
     pub automatic: bool,
+    /// How long before the end of a cast or a global cooldown a press is queued, in seconds. A queued press is tried at
+    /// that end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub queue_window: f64,
+    /// The motion pattern that must precede the press, such as a quarter circle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub motion: Option<String>,
     /// Values that combat rules do not change: `CastLength`, `GlobalCooldown`, `Cooldown`, `Cost`, `MaxCharges`,
     /// `ChargeCost`, `ChargesPerCooldown`.
     #[serde(rename = "Static", skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,6 @@
-//! Input documents: actions, action sets, mappings from devices to actions, and modifiers of raw values. Input
-//! documents are data for the host, which reads devices and sends the ops `Press` and `Release`. The rules builder
-//! reads only the trigger behavior of an action, to reject unsupported values.
+//! Input documents: actions, action sets, mappings from devices to actions, and modifiers of raw values. The rules
+//! compile actions and action sets, because they decide which abilities a press activates. Mappings and modifiers belong
+//! to the machine of the player; the crate `ugas-input` reads them.
 
 use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};
@@ -36,16 +36,13 @@ pub enum TriggerBehavior {
     /// The action triggers once, when the input is pressed.
     #[default]
     OnPressed,
-    /// The action triggers once, when the input is released. Not supported yet; `OnReleased` is a load error.
+    /// The action triggers once, when the input is released.
     OnReleased,
-    /// The action triggers in every frame while the input is held. The runtime treats `WhileHeld` like `OnPressed`; the
-    /// host repeats the press.
+    /// The action triggers when the input is pressed, and in every frame while the input is held.
     WhileHeld,
-    /// The action triggers when the input is pressed and released within `TapThreshold`. Not supported yet; `OnTap` is
-    /// a load error.
+    /// The action triggers when the input is released, if it was held for at most `TapThreshold`.
     OnTap,
-    /// The action triggers when the input is tapped twice within `DoubleTapWindow`. Not supported yet; `OnDoubleTap` is
-    /// a load error.
+    /// The action triggers at the second of two taps, if the gap between them is at most `DoubleTapWindow`.
     OnDoubleTap,
 }
 
@@ -73,7 +70,6 @@ pub struct ActionTags {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host, which reads devices and sends Press and Release with the names of actions")))]
 pub struct InputAction {
     /// The name, unique in the project.
     pub name: String,
@@ -82,6 +78,10 @@ pub struct InputAction {
     /// When the action triggers.
     #[serde(default)]
     pub trigger_behavior: TriggerBehavior,
+    /// Whether the sim receives the value of the action. By default, the sim receives digital actions and no axes. The
+    /// host reads an axis that is not simulated, such as the look direction, without sending it to the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<bool>,
     /// The longest press that counts as a tap, in seconds.
     #[serde(default = "tap_threshold")]
     pub tap_threshold: f64,
@@ -91,6 +91,7 @@ pub struct InputAction {
     /// Whether the action consumes the input, so that actions with a lower priority on the same device input do not
     /// receive it.
     #[serde(default = "yes")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the machine of the player")))]
     pub consume_input: bool,
     /// The tags of the action.
     #[serde(default)]
@@ -117,12 +118,18 @@ impl InputAction {
             name: name.into(),
             value_type,
             trigger_behavior: TriggerBehavior::OnPressed,
+            simulated: None,
             tap_threshold: tap_threshold(),
             double_tap_window: double_tap_window(),
             consume_input: true,
             tags: ActionTags::default(),
             metadata: None,
         }
+    }
+
+    /// Returns whether the sim receives the value of the action.
+    pub fn is_simulated(&self) -> bool {
+        self.simulated.unwrap_or(self.value_type == InputValue::Digital)
     }
 }
 
@@ -180,6 +187,92 @@ impl Default for InputBuffer {
     }
 }
 
+/// A named input buffer for a genre.
+///
+/// ```
+/// use ugas_doc::BufferPreset;
+/// assert!(BufferPreset::Fighting.buffer().enabled && !BufferPreset::Menu.buffer().enabled);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum BufferPreset {
+    /// Five presses for 0.1 s.
+    Fighting,
+    /// Three presses for 0.15 s.
+    Platformer,
+    /// No buffer.
+    Menu,
+    /// No buffer.
+    Driving,
+}
+
+impl BufferPreset {
+    /// Returns the buffer of the preset.
+    pub fn buffer(self) -> InputBuffer {
+        let on = |buffer_window, max_buffer_size| InputBuffer { enabled: true, buffer_window, max_buffer_size };
+        match self {
+            BufferPreset::Fighting => on(0.1, 5),
+            BufferPreset::Platformer => on(0.15, 3),
+            BufferPreset::Menu | BufferPreset::Driving => InputBuffer::default(),
+        }
+    }
+}
+
+/// An input buffer: the name of a preset, or its values.
+///
+/// ```
+/// use ugas_doc::{BufferChoice, BufferPreset};
+/// assert_eq!(BufferChoice::Preset(BufferPreset::Fighting).buffer().max_buffer_size, 5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum BufferChoice {
+    /// A preset: `Fighting`, `Platformer`, `Menu` or `Driving`.
+    Preset(BufferPreset),
+    /// The values of the buffer.
+    Values(InputBuffer),
+}
+
+impl BufferChoice {
+    /// Returns the values of the buffer.
+    pub fn buffer(&self) -> InputBuffer {
+        match self {
+            BufferChoice::Preset(preset) => preset.buffer(),
+            BufferChoice::Values(buffer) => buffer.clone(),
+        }
+    }
+}
+
+/// An `input_settings` document: the input buffer of all action sets that have none of their own. The field `InputBuffer`
+/// of a `pack.yaml` is a short form of this document.
+///
+/// ```
+/// use ugas_doc::{BufferChoice, BufferPreset, InputSettings};
+/// let settings = InputSettings::new(BufferChoice::Preset(BufferPreset::Platformer));
+/// assert_eq!(settings.input_buffer.buffer().buffer_window, 0.15);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub struct InputSettings {
+    /// The input buffer.
+    pub input_buffer: BufferChoice,
+}
+
+impl Document for InputSettings {
+    fn name(&self) -> &str {
+        ""
+    }
+}
+
+impl InputSettings {
+    /// Creates settings with this buffer.
+    pub fn new(input_buffer: BufferChoice) -> InputSettings {
+        InputSettings { input_buffer }
+    }
+}
+
 /// An `input_action_set` document: actions that are active together.
 ///
 /// ```
@@ -188,7 +281,6 @@ impl Default for InputBuffer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host, which reads devices and sends Press and Release with the names of actions")))]
 pub struct InputActionSet {
     /// The name, unique in the project.
     pub name: String,
@@ -204,9 +296,9 @@ pub struct InputActionSet {
     /// Whether the set, while active, deactivates other sets with the same or a lower priority.
     #[serde(default)]
     pub exclusive: bool,
-    /// The input buffer of the set.
+    /// The input buffer of the set. Without it, the set uses the buffer of the pack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_buffer: Option<InputBuffer>,
+    pub input_buffer: Option<BufferChoice>,
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,

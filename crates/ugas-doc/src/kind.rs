@@ -61,10 +61,14 @@ macro_rules! for_each_kind {
             InputAction { name: "input_action", defines: { noun: "input action", key: "Name", prefix: "" } }
             /// `input_action_set`: actions that are active together.
             InputActionSet { name: "input_action_set", defines: { noun: "input action set", key: "Name", prefix: "" } }
+            /// `input_settings`: the input buffer of all action sets that have none of their own.
+            InputSettings { name: "input_settings" }
             /// `input_mapping`: the bindings of actions to device inputs.
             InputMapping { name: "input_mapping" }
             /// `input_modifier`: a step from a raw device value to the value of an action.
             InputModifier { name: "input_modifier", defines: { noun: "input modifier", key: "Name", prefix: "" } }
+            /// `motion_pattern`: a sequence of directions that precedes a press.
+            MotionPattern { name: "motion_pattern", defines: { noun: "motion pattern", key: "Name", prefix: "" } }
             /// `input_profile`: the changes that a player made to the controls.
             InputProfile { name: "input_profile" }
             /// `scene`: the controllers, regions and spawn points of a level.

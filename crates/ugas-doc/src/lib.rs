@@ -40,6 +40,7 @@ mod input;
 mod input_profile;
 mod kind;
 mod magnitude;
+mod motion;
 mod patch;
 mod resource;
 mod scene;
@@ -74,15 +75,16 @@ pub use effect::{
     Modifier, OnOngoingFail, Operation, Period, PeriodInhibition,
 };
 pub use input::{
-    ActionTags, ActivationTags, BindingTags, CompositeInputs, Device, DeviceInput, InputAction, InputActionSet,
-    InputBinding, InputBuffer, InputMapping, InputModifier, InputValue, ModifierType, Opposing, Platform,
-    TriggerBehavior,
+    ActionTags, ActivationTags, BindingTags, BufferChoice, BufferPreset, CompositeInputs, Device, DeviceInput,
+    InputAction, InputActionSet, InputBinding, InputBuffer, InputMapping, InputModifier, InputSettings, InputValue,
+    ModifierType, Opposing, Platform, TriggerBehavior,
 };
 pub use input_profile::{BindingChange, CompositeSlot, InputProfile};
 #[cfg(feature = "schema")]
 pub use kind::schema_of;
 pub use kind::{Defines, Doc, Document, DocumentKind, Kind};
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
+pub use motion::{Directions, MotionFacing, MotionPattern};
 pub use patch::{Patch, Patched};
 pub use resource::{Resource, ResourceValues};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};

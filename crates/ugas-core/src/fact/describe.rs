@@ -1,6 +1,8 @@
 //! Facts as text: one line per fact, with names instead of ids.
 
-use super::{CapabilityStep, CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, ResourceStep, TaskResult};
+use super::{
+    BufferStep, CapabilityStep, CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, ResourceStep, TaskResult,
+};
 use crate::{AbilityId, AttributeId, EffectId, InputId, Rules, SetId, TagId, TaskKindId};
 
 impl Fact {
@@ -163,6 +165,9 @@ impl Fact {
                     ResourceStep::Removed => format!("resource {name} removed: was {old}"),
                 }
             }
+            FactKind::Triggered { input, behavior } => format!("{} triggered ({behavior:?})", names.input(input)),
+            FactKind::Axis { input, x, y, z } => format!("{} is at ({x}, {y}, {z})", names.input(input)),
+            FactKind::Buffered { input, step } => format!("press of {} {}", names.input(input), buffer_text(step)),
             FactKind::Mispredicted { ability } => {
                 format!("the server denied the predicted activation of {}", names.ability(ability))
             }
@@ -216,6 +221,18 @@ fn removal_text(reason: RemoveReason) -> &'static str {
         RemoveReason::Destroyed => "removed: its controller was destroyed",
         RemoveReason::Avatar => "removed: the avatar changed",
         RemoveReason::Reload => "removed by a reload",
+    }
+}
+
+fn buffer_text(step: BufferStep) -> &'static str {
+    match step {
+        BufferStep::Stored => "buffered",
+        BufferStep::Queued => "queued",
+        BufferStep::Used => "used from the buffer or the queue",
+        BufferStep::Expired => "expired in the buffer",
+        BufferStep::Overflow => "dropped: the buffer was full, or another press was used",
+        BufferStep::Refused => "dropped: it cannot succeed any more",
+        BufferStep::Asleep => "dropped: its action is asleep",
     }
 }
 

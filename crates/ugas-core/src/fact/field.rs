@@ -6,7 +6,7 @@ use crate::{
     AbilityId, AbilitySetId, ActorId, AttributeId, CapabilityId, ControllerId, EffectId, GrantId, GroupId, InputId,
     KeyId, Refusal, SetId, SimTime, TagId, TaskKindId,
 };
-use ugas_doc::{CombatKind, CombatStyle};
+use ugas_doc::{CombatKind, CombatStyle, TriggerBehavior};
 
 /// The value of a named field of a fact or a diagnostic.
 ///
@@ -115,6 +115,18 @@ impl From<CombatStyle> for FieldValue {
             CombatStyle::Direct => "Direct",
             CombatStyle::Periodic => "Periodic",
             CombatStyle::Area => "Area",
+        })
+    }
+}
+
+impl From<TriggerBehavior> for FieldValue {
+    fn from(behavior: TriggerBehavior) -> FieldValue {
+        FieldValue::Word(match behavior {
+            TriggerBehavior::OnPressed => "OnPressed",
+            TriggerBehavior::OnReleased => "OnReleased",
+            TriggerBehavior::WhileHeld => "WhileHeld",
+            TriggerBehavior::OnTap => "OnTap",
+            TriggerBehavior::OnDoubleTap => "OnDoubleTap",
         })
     }
 }

@@ -3,14 +3,15 @@
 
 use super::field::event_kinds;
 use super::{
-    CapabilityStep, CastStep, CueType, EffectChange, FieldValue, RemoveReason, ResourceStep, Span, TaskResult,
+    BufferStep, CapabilityStep, CastStep, CueType, EffectChange, FieldValue, RemoveReason, ResourceStep, Span,
+    TaskResult,
 };
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CapabilityId, ControllerId, EffectId, EffectKey,
     GrantId, GroupId, InputId, SetId, SimTime, TagId, TaskKey, TaskKindId,
 };
 use serde::{Deserialize, Serialize};
-use ugas_doc::{CombatKind, CombatStyle};
+use ugas_doc::{CombatKind, CombatStyle, TriggerBehavior};
 
 event_kinds! {
     /// The kind of a fact: what happened.
@@ -310,6 +311,31 @@ event_kinds! {
         Mispredicted {
             /// The ability.
             ability: AbilityId = "Ability",
+        },
+        /// An input action triggered. The abilities that are bound to it are tried next.
+        Triggered {
+            /// The input.
+            input: InputId = "InputID",
+            /// The trigger behavior of the action.
+            behavior: TriggerBehavior = "Behavior",
+        },
+        /// The value of a simulated axis changed.
+        Axis {
+            /// The input.
+            input: InputId = "InputID",
+            /// The first component.
+            x: f64 = "X",
+            /// The second component.
+            y: f64 = "Y",
+            /// The third component.
+            z: f64 = "Z",
+        },
+        /// A press was queued or buffered, or left the queue or the buffer.
+        Buffered {
+            /// The input.
+            input: InputId = "InputID",
+            /// What happened.
+            step: BufferStep = "Step",
         },
     }
 }

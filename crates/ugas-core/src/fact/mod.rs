@@ -18,7 +18,7 @@ pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use field::FieldValue;
 pub use kind::FactKind;
 pub use trace::{AbilityState, LifecycleStep, TaskState, Trace, TraceKind};
-pub use word::{CapabilityStep, CastStep, CueType, EffectChange, RemoveReason, ResourceStep, TaskResult};
+pub use word::{BufferStep, CapabilityStep, CastStep, CueType, EffectChange, RemoveReason, ResourceStep, TaskResult};
 
 use crate::{AttributeId, ControllerId, EffectId, EffectKey, OpId, SimTime};
 use serde::{Deserialize, Serialize};

@@ -148,3 +148,25 @@ words! {
         Skipped,
     }
 }
+
+words! {
+    /// What happened to a press that waits to be tried again.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[repr(u8)]
+    pub enum BufferStep {
+        /// The press was buffered.
+        Stored,
+        /// The press was queued for the end of a cast or of a global cooldown.
+        Queued,
+        /// The press activated an ability.
+        Used,
+        /// The press got too old.
+        Expired,
+        /// The press was dropped: the buffer was full, or another press was used.
+        Overflow,
+        /// The press was tried and refused for a reason that does not pass.
+        Refused,
+        /// The queued press was dropped, because its action was asleep when it was tried.
+        Asleep,
+    }
+}

@@ -61,7 +61,8 @@ impl Flow<'_> {
             prefetched -= 1;
             self.st.now = self.st.now.max(entry.at());
             // Work that became due during a frame runs after the frame.
-            self.turn = if self.ix.last_frame == self.st.now { FrameTurn::After } else { FrameTurn::Before };
+            let is_late = self.ix.last_frame == self.st.now || entry.phase() > Due::FRAME;
+            self.turn = if is_late { FrameTurn::After } else { FrameTurn::Before };
             self.run_due(target);
             done += 1;
         }
@@ -73,7 +74,7 @@ impl Flow<'_> {
         let row = self.row(target);
         let Some(&due) = row.due.last() else { return };
         let who = row.id;
-        if due.phase() == Due::TIMER {
+        if due.phase() >= Due::TIMER {
             return self.run_timer(target, due);
         }
         let Some(at) = row.effect_due(due) else {
@@ -114,17 +115,26 @@ impl Flow<'_> {
         let roll = self.roll_of_timer(target, due);
         self.set_roll(roll);
         self.depth = 0;
-        match due.which() {
-            TimerKind::Task => self.task_due(target, seq),
-            TimerKind::Charge => self.charge_due(target, seq),
-            TimerKind::Cast => self.cast_due(target, seq),
-            TimerKind::Gcd => self.gcd_due(target, seq),
-            TimerKind::Validation => self.validation_due(target, seq),
+        if due.phase() == Due::WAITING_INPUTS {
+            self.try_waiting_inputs(target);
+        } else {
+            self.timer_due(target, due.which(), seq);
         }
         self.finish_operation();
         self.react();
         if let Some(target) = self.st.controllers.slot(who) {
             self.publish(target);
+        }
+    }
+
+    fn timer_due(&mut self, target: usize, which: TimerKind, seq: u64) {
+        match which {
+            TimerKind::Task => self.task_due(target, seq),
+            TimerKind::Charge => self.charge_due(target, seq),
+            TimerKind::Cast => self.cast_due(target, seq),
+            TimerKind::Gcd => self.gcd_due(target, seq),
+            TimerKind::Validation => self.validation_due(target, seq),
+            TimerKind::Input => self.input_due(target, seq),
         }
     }
 
@@ -140,7 +150,7 @@ impl Flow<'_> {
                 let root = play.gcds.iter().find(|g| g.seq == seq).map(|g| g.root);
                 return Cause { root: root.unwrap_or_default(), link: 0 };
             }
-            TimerKind::Charge => None,
+            TimerKind::Charge | TimerKind::Input => None,
         };
         let activation = of.and_then(|of| play.activation(of));
         activation.map_or(Cause::default(), |a| Cause { root: a.root, link: a.link })
@@ -151,7 +161,8 @@ impl Flow<'_> {
         let (row, play) = (self.row(target), self.row(target).play());
         let task = match due.which() {
             TimerKind::Task => play.task(due.seq()),
-            TimerKind::Cast | TimerKind::Validation | TimerKind::Gcd | TimerKind::Charge => None,
+            TimerKind::Cast | TimerKind::Validation | TimerKind::Gcd => None,
+            TimerKind::Charge | TimerKind::Input => None,
         };
         let item = task.map_or(due.which() as u64, |t| self.task_item(target, t.of, t.pc));
         RollSource::due(row.id, item)

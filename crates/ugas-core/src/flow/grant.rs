@@ -68,6 +68,9 @@ impl Flow<'_> {
                 let (tag, added) = (f.tag, f.added);
                 self.notify(target, alert::TAG, || RowEvent::Tag { tag, added });
             }
+            if !flips.is_empty() && self.may_change_liveness(target) {
+                self.notify_anyway(target, RowEvent::Liveness);
+            }
         }
         let kind =
             |f: &TagFlip| FactKind::TagChanged { tag: f.tag, added: f.added, exact: f.exact, presence: f.presence };

@@ -20,6 +20,7 @@ mod fast_path;
 mod foreign;
 mod grant;
 mod hidden;
+mod input;
 mod lifecycle;
 mod magnitude;
 mod op;
@@ -44,6 +45,7 @@ mod view;
 mod write;
 
 pub use combat::ChargeView;
+pub use input::{ActionSetState, Liveness};
 pub use roll::SeedBlock;
 pub use side::Home;
 pub use uses::UsedAbility;

@@ -87,6 +87,8 @@ impl Flow<'_> {
             | Op::Event(_)
             | Op::Press { .. }
             | Op::Release { .. }
+            | Op::Axis { .. }
+            | Op::LetGo { .. }
             | Op::Complete { .. }
             | Op::ApplyFromAbility { .. }
             | Op::Block { .. }
@@ -214,6 +216,8 @@ impl Op {
             | Op::Mispredicted { who, .. }
             | Op::Press { who, .. }
             | Op::Release { who, .. }
+            | Op::Axis { who, .. }
+            | Op::LetGo { who, .. }
             | Op::ApplyFromAbility { who, .. }
             | Op::Block { who, .. }
             | Op::Unblock { who, .. }

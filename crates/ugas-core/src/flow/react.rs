@@ -125,6 +125,8 @@ pub(crate) enum RowEvent {
     },
     /// An obstacle to activations was removed: a cast ended, a restriction ended, or the controller got an avatar.
     Freed,
+    /// Tags changed that may decide whether held inputs are live.
+    Liveness,
     /// The controller is active again. The controller received no events while it was inactive.
     Resumed,
 }
@@ -136,7 +138,8 @@ impl RowEvent {
             RowEvent::Tag { .. } | RowEvent::Attribute { .. } | RowEvent::Granted { .. } => true,
             RowEvent::Freed | RowEvent::Resumed => true,
             RowEvent::Ability { change, .. } => matches!(change, AbilityEvent::Ended { .. }),
-            RowEvent::Died { .. } | RowEvent::Effect { .. } | RowEvent::Event(_) | RowEvent::Input { .. } => false,
+            RowEvent::Died { .. } | RowEvent::Effect { .. } | RowEvent::Event(_) => false,
+            RowEvent::Input { .. } | RowEvent::Liveness => false,
         }
     }
 }
@@ -244,6 +247,7 @@ impl Flow<'_> {
             self.wake_for(target, &row_event);
         }
         if has_listeners {
+            self.wake_waiting_inputs(target, &row_event);
             self.notify_anyway(target, row_event);
         }
     }

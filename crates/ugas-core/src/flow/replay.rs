@@ -309,6 +309,7 @@ impl Flow<'_> {
                 let is_early = at < until.at || at == until.at && count(r).is_none_or(|n| row.dues.get() < n);
                 // Work that became due during a frame runs after the frame.
                 let is_late = at == self.st.now && self.turn > FrameTurn::Before;
+                let is_late = is_late || due.phase() > Due::FRAME;
                 let turn = if is_late { FrameTurn::After } else { FrameTurn::Before };
                 is_early.then_some((at, turn, due.phase(), row.who, r))
             });

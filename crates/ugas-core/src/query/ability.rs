@@ -238,7 +238,7 @@ impl Sim {
     pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
-        Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
+        Ok(row.play().inputs().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
     }
 
     /// Returns the pressed inputs in order of id.
@@ -254,7 +254,7 @@ impl Sim {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn held_inputs(&self, who: ControllerId) -> Result<Vec<InputId>, ReadError> {
-        Ok(self.row(who)?.play().held.iter().map(|h| h.input).collect())
+        Ok(self.row(who)?.play().inputs().held.iter().map(|h| h.input).collect())
     }
 
     fn grant_at(&self, who: ControllerId, grant: GrantId) -> Result<(usize, usize), ReadError> {

@@ -4,7 +4,7 @@ use super::compiled::CompiledText;
 use super::expr::Expr;
 use super::program::{NO_PC, Program};
 use super::tag::TagQuery;
-use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, MotionId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Origin};
 
@@ -67,6 +67,12 @@ pub(crate) struct AbilityDef {
     pub(crate) multiple: bool,
     pub(crate) retrigger: bool,
     pub(crate) held: bool,
+    /// Whether the ability is activated again in each frame while its input is held.
+    pub(crate) automatic: bool,
+    /// How long before the end of a cast or a global cooldown a press is queued.
+    pub(crate) queue_window: SimTime,
+    /// The motion that must precede a press.
+    pub(crate) motion: Option<MotionId>,
     pub(crate) avatar: bool,
     pub(crate) passive: bool,
     /// Whether the ability can be activated while its owner is dead.
@@ -157,6 +163,8 @@ pub(crate) struct CastDef {
     /// Whether there is one more tick, number 0, at the start.
     pub(crate) initial: bool,
     pub(crate) cancel_on_release: bool,
+    /// Whether a press that the cast refuses cancels the cast.
+    pub(crate) cancel_on_input: bool,
     pub(crate) interruptible: bool,
     /// Whether movement of the owner cancels the cast.
     pub(crate) still: bool,

@@ -83,7 +83,6 @@ impl Compiler<'_> {
         origin: Option<Origin>,
     ) -> Option<AbilityDef> {
         let errors_before = self.issues.len();
-        self.refuse_in_ability(doc);
         let cost = doc.cost.as_ref().and_then(|name| self.cost(name));
         let cooldown = doc.cooldown.as_ref().and_then(|name| self.cooldown(name));
         let cooldown_tags = self.cooldown_tags(cooldown);
@@ -147,6 +146,9 @@ impl Compiler<'_> {
             multiple: doc.allow_multiple_instances,
             retrigger: doc.retrigger,
             held: doc.held_activation,
+            automatic: doc.automatic,
+            queue_window: SimTime::seconds(self.seconds("bad-queue-window", "QueueWindow", doc.queue_window, true)),
+            motion: doc.motion.as_ref().and_then(|name| self.motion_ref("Motion", name)),
             avatar: doc.avatar_dependent,
             passive: doc.passive,
             dead: doc.castable_while_dead,
@@ -380,6 +382,7 @@ impl Compiler<'_> {
             ticks: c.ticks.unwrap_or(1),
             initial: c.initial_tick,
             cancel_on_release: c.cancel_on_release,
+            cancel_on_input: c.cancel_on_input,
             interruptible: c.interruptible.unwrap_or(true),
             still: !while_moving,
             moving,

@@ -293,6 +293,7 @@ impl RulesBuilder {
             match phase {
                 Phase::Sets => {
                     c.finish_sets();
+                    c.finish_action_sets();
                     unread = c.resolve_combat_reads();
                 }
                 Phase::Calculations => unread.extend(self.add_calculators(&mut c)),
@@ -514,6 +515,7 @@ impl Compiler<'_> {
     }
 
     fn finish(mut self) -> Result<Arc<Rules>, LoadError> {
+        self.finish_suppression();
         self.rules.to_mut().tags.rank();
         self.lint_tags();
         if self.has_errors() {

@@ -29,6 +29,7 @@ impl Rules {
             });
         }
         let _ = writeln!(text, "{:?}", (&self.by_montage, &self.by_ability));
+        let _ = writeln!(text, "{:?}", self.inputs);
         text
     }
 }

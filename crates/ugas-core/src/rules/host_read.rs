@@ -1,19 +1,9 @@
 //! Documents that only the host or the pack loader uses. They add no definitions to the rules; the compiler reads only
-//! the tags of scenes, and rejects unsupported trigger behaviors of input actions and patches that were not applied.
+//! the tags of scenes, and rejects patches that were not applied.
 
 use super::compile::Compiler;
 use super::document::{Phase, RulesDocument};
-use ugas_doc::{InputAction, InputActionSet, InputMapping, InputModifier, InputProfile, Origin, Patch, Scene};
-
-impl RulesDocument for InputAction {
-    fn phase(&self) -> Phase {
-        Phase::Sets
-    }
-
-    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
-        c.refuse_in_input_action(self);
-    }
-}
+use ugas_doc::{InputMapping, InputModifier, InputProfile, Origin, Patch, Scene};
 
 macro_rules! unread {
     ($($kind:ident)*) => {$(
@@ -26,7 +16,7 @@ macro_rules! unread {
         }
     )*};
 }
-unread!(InputActionSet InputMapping InputModifier InputProfile);
+unread!(InputMapping InputModifier InputProfile);
 
 /// The host spawns the placements of a scene. The rules know the tags of the placements, as they know the tags of all
 /// other documents.

@@ -191,6 +191,7 @@ impl Compiler<'_> {
     pub(crate) fn input(&mut self, name: Option<&str>) -> InputId {
         let Some(name) = name else { return InputId::NONE };
         if let Some(id) = self.rules.find_input(name) {
+            self.check_simulated(id, name);
             return id;
         }
         if self.is_fixed() {

@@ -31,12 +31,14 @@ mod expr;
 mod expr_parse;
 mod hook;
 mod host_read;
+mod input;
 mod interner;
 mod layout;
 mod lineage;
 mod lookup;
 mod magnitude;
 mod memory;
+mod motion;
 mod param;
 mod program;
 mod resource;
@@ -85,9 +87,11 @@ pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
 pub(crate) use effect::{EffectDef, GrantDef, ModDef, PlainWrite, StackDef};
 pub(crate) use expr::{Expr, NotFinite, Reads, Side};
+pub(crate) use input::{ActionSetDef, BufferDef, InputDefs};
 pub(crate) use interner::Interner;
 pub(crate) use layout::{Layout, Slot, SlotBound, WriteSlot, clamp};
 pub(crate) use magnitude::{Mag, MagnitudeInputs};
+pub(crate) use motion::{CIRCLE, MotionDef, MotionStep};
 pub(crate) use param::Fields;
 pub(crate) use program::{Inst, NO_PC, Test};
 pub(crate) use resource::{MODIFY_RESOURCE_NAME, ResourceDef};
@@ -151,6 +155,10 @@ pub struct Rules {
     pub(crate) hooks: Hooks,
     pub(crate) key_names: Interner,
     pub(crate) input_names: Interner,
+    /// The actions of input documents, and the buffer of the inputs that belong to no action set.
+    pub(crate) inputs: InputDefs,
+    pub(crate) action_sets: Table<Arc<ActionSetDef>>,
+    pub(crate) motions: Table<Arc<MotionDef>>,
     pub(crate) templates: Table<Arc<Template>>,
     pub(crate) capabilities: Table<Arc<CapabilityDef>>,
     /// Code of capabilities.
@@ -197,6 +205,9 @@ impl Rules {
             hooks: Hooks::default(),
             key_names: Interner::EMPTY,
             input_names: Interner::EMPTY,
+            inputs: InputDefs::default(),
+            action_sets: Table::default(),
+            motions: Table::default(),
             templates: Table::default(),
             capabilities: Table::default(),
             capability_code: Vec::new(),
@@ -229,10 +240,13 @@ impl Rules {
             hook_names,
             key_names,
             input_names,
+            action_sets,
+            motions,
             templates,
             capabilities,
             // Definitions, code and what is derived from them.
             homes: _,
+            inputs: _,
             by_montage: _,
             by_ability: _,
             task_code: _,
@@ -262,6 +276,8 @@ impl Rules {
             hook_names: hook_names.clone(),
             key_names: key_names.clone(),
             input_names: input_names.clone(),
+            action_sets: action_sets.to_names(),
+            motions: motions.to_names(),
             templates: templates.to_names(),
             capabilities: capabilities.to_names(),
             ..Rules::empty()

@@ -2,6 +2,7 @@
 //! cooldown is running, an input is pressed or an ability set is granted.
 
 use super::capability::{Capabilities, DueRecords};
+use super::input::Inputs;
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EffectId, EventData, GrantId,
     GroupId, Hit, InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
@@ -149,8 +150,8 @@ pub(crate) struct Play {
     pub(crate) cast: Option<Box<Cast>>,
     /// The running global cooldowns, sorted by group.
     pub(crate) gcds: Vec<Gcd>,
-    /// The held inputs, sorted by input.
-    pub(crate) held: Vec<HeldInput>,
+    /// The held, buffered and queued inputs.
+    pub(crate) inputs: Option<Box<Inputs>>,
     /// The granted ability sets, sorted by sequence number.
     pub(crate) sets: Vec<SetGrant>,
     /// The capabilities and blocks.
@@ -315,17 +316,6 @@ pub(crate) struct Gcd {
     pub(crate) root: OpId,
 }
 
-/// A pressed input.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct HeldInput {
-    pub(crate) input: InputId,
-    /// The local time at which the input was pressed.
-    pub(crate) since: SimTime,
-    /// Whether activation is retried while the input is pressed.
-    pub(crate) retry: bool,
-    pub(crate) target: Target,
-}
-
 /// The parts that one grant of an ability set granted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SetGrant {
@@ -343,7 +333,7 @@ impl Play {
         tasks: Vec::new(),
         cast: None,
         gcds: Vec::new(),
-        held: Vec::new(),
+        inputs: None,
         sets: Vec::new(),
         capabilities: None,
     };
@@ -353,9 +343,21 @@ impl Play {
             && self.tasks.is_empty()
             && self.cast.is_none()
             && self.gcds.is_empty()
-            && self.held.is_empty()
+            && self.inputs().is_empty()
             && self.sets.is_empty()
             && self.capabilities().is_empty()
+    }
+
+    /// Returns the held, buffered and queued inputs.
+    #[inline]
+    pub(crate) fn inputs(&self) -> &Inputs {
+        static NONE: Inputs = Inputs::NONE;
+        self.inputs.as_deref().unwrap_or(&NONE)
+    }
+
+    /// Returns the held, buffered and queued inputs, for changes.
+    pub(crate) fn inputs_mut(&mut self) -> &mut Inputs {
+        self.inputs.get_or_insert_default()
     }
 
     /// Returns the capabilities and blocks.

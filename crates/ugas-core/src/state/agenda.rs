@@ -18,7 +18,7 @@ const RING: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Entry {
-    /// The low bits of the time, with the phase in the lowest two bits. Times are short enough to leave those bits
+    /// The low bits of the time, with the phase in the lowest three bits. Times are short enough to leave those bits
     /// free.
     low: u32,
     high: i32,
@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<Entry>() == 12);
 impl Entry {
     #[inline]
     fn new(at: SimTime, phase: u8, who: ControllerId) -> Entry {
-        let when = at.0 << 2 | phase as i64;
+        let when = at.0 << 3 | phase as i64;
         Entry { low: when as u32, high: (when >> 32) as i32, who }
     }
     #[inline]
@@ -39,7 +39,7 @@ impl Entry {
     }
     #[inline]
     pub(crate) fn at(self) -> SimTime {
-        SimTime(self.when() >> 2)
+        SimTime(self.when() >> 3)
     }
     #[inline]
     pub(crate) fn who(self) -> ControllerId {
@@ -47,7 +47,7 @@ impl Entry {
     }
     #[inline]
     pub(crate) fn phase(self) -> u8 {
-        (self.low & 3) as u8
+        (self.low & 7) as u8
     }
 }
 

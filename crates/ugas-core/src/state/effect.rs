@@ -426,11 +426,13 @@ pub(crate) enum TimerKind {
     Cast,
     Gcd,
     Validation,
+    /// A buffered press or a tap that gets too old.
+    Input,
 }
 
 impl TimerKind {
-    const ALL: [TimerKind; 5] =
-        [TimerKind::Task, TimerKind::Charge, TimerKind::Cast, TimerKind::Gcd, TimerKind::Validation];
+    const ALL: [TimerKind; 6] =
+        [TimerKind::Task, TimerKind::Charge, TimerKind::Cast, TimerKind::Gcd, TimerKind::Validation, TimerKind::Input];
 }
 
 impl Due {
@@ -439,6 +441,8 @@ impl Due {
     pub(crate) const TIMER: u8 = 2;
     /// Frame work of the whole sim.
     pub(crate) const FRAME: u8 = 3;
+    /// Queued and buffered presses that are tried.
+    pub(crate) const WAITING_INPUTS: u8 = 4;
 
     fn new(at: SimTime, phase: u8, seq: u64) -> Due {
         Due { at, rank: (phase as u64) << 61 | seq << 16 }
@@ -447,6 +451,11 @@ impl Due {
     /// Creates due work for a timer.
     pub(crate) fn timer(at: SimTime, timer: TimerKind, seq: u64) -> Due {
         Due::new(at, Due::TIMER, seq).with_hint(timer as usize)
+    }
+
+    /// Creates the due work that tries queued and buffered presses.
+    pub(crate) fn waiting_inputs(at: SimTime) -> Due {
+        Due::new(at, Due::WAITING_INPUTS, 0)
     }
 
     /// Returns the due work with another hint.

@@ -94,11 +94,11 @@ impl Row {
             put((tag.0 as u64) << 32 | count as u64);
         }
         grants.iter().for_each(|g| hash_grant(g, &mut put));
-        let Play { activations, tasks, cast, gcds, held, sets: granted, capabilities: _ } = self.play();
+        let Play { activations, tasks, cast, gcds, inputs, sets: granted, capabilities: _ } = self.play();
         let capabilities = self.play().capabilities();
         if !self.play().is_empty() {
             // Hashed as a whole through derived serializers.
-            put(digest(&(activations, tasks, cast, gcds, held, granted)));
+            put(digest(&(activations, tasks, cast, gcds, inputs, granted)));
         }
         if !capabilities.is_empty() {
             capabilities.hash(kept < HashDetail::All, &mut put);

@@ -12,13 +12,13 @@ mod digest;
 mod effect;
 mod hash;
 mod index;
+mod input;
 mod row;
 mod tag;
 mod values;
 
 pub(crate) use ability::{
-    Activation, AppliedByClient, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, HeldInput, Play, SetGrant, Status,
-    Task,
+    Activation, AppliedByClient, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, Play, SetGrant, Status, Task,
 };
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
@@ -29,6 +29,8 @@ pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
 pub(crate) use effect::{Cold, Due, Effect, EffectExtras, Frozen, FrozenEffect, Periodic, Queued, SEQ_BITS, TimerKind};
 pub(crate) use index::{Index, LiveEdge};
+pub use input::AxisValue;
+pub(crate) use input::{Axis, BufferedPress, DIRECTIONS, DirectionChange, HeldInput, Inputs, QueuedPress, Tap};
 pub(crate) use row::{CueCount, Row, RowExtras, alert};
 pub(crate) use tag::{TagFlip, Tags};
 pub(crate) use values::Values;

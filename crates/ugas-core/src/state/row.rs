@@ -216,6 +216,11 @@ impl Row {
         {
             play.capabilities = None;
         }
+        if let Some(play) = self.side.as_mut().and_then(|side| side.play.as_mut())
+            && play.inputs().is_empty()
+        {
+            play.inputs = None;
+        }
         if let Some(side) = &mut self.side
             && side.play.as_ref().is_some_and(|p| p.is_empty())
         {
@@ -330,7 +335,7 @@ impl Row {
             map(&mut q.spec.ability.0);
         }
         // Tasks, casts and inputs refer to activations. Groups, inputs and ability sets cannot be defined at run time.
-        let Some(Play { activations, tasks: _, cast: _, gcds: _, held: _, sets: _, capabilities: _ }) =
+        let Some(Play { activations, tasks: _, cast: _, gcds: _, inputs: _, sets: _, capabilities: _ }) =
             play.as_deref_mut()
         else {
             return;
@@ -404,7 +409,15 @@ impl Row {
         let gcds = play.gcds.iter().map(|g| Due::timer(g.end, TimerKind::Gcd, g.seq));
         let pending = play.activations.iter().map(|a| Due::timer(a.deadline, TimerKind::Validation, a.seq));
         let charges = charges.map(|c| Due::timer(c.end, TimerKind::Charge, c.seq));
-        tasks.chain(casts).chain(gcds).chain(pending).chain(charges).filter(|d| d.at != SimTime::NEVER).collect()
+        let inputs = play.inputs().timers();
+        tasks
+            .chain(casts)
+            .chain(gcds)
+            .chain(pending)
+            .chain(charges)
+            .chain(inputs)
+            .filter(|d| d.at != SimTime::NEVER)
+            .collect()
     }
 }
 

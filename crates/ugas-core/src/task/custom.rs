@@ -169,6 +169,7 @@ impl Custom {
             RowEvent::Died { .. }
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
+            | RowEvent::Liveness
             | RowEvent::Freed
             | RowEvent::Resumed => return None,
         };

@@ -75,6 +75,7 @@ impl TaskType for WaitAttributeThreshold {
             | RowEvent::Input { .. }
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
+            | RowEvent::Liveness
             | RowEvent::Freed => return None,
         };
         self.comparison.holds(now, waiting.record.value).then_some(now)

@@ -61,7 +61,7 @@ pub(crate) struct WaitInputRelease {
 impl WaitInputRelease {
     fn is_released(&self, flow: &Flow<'_>, slot: usize, of: u64) -> bool {
         let input = resolve(flow, slot, of, self.input);
-        !flow.row(slot).play().held.iter().any(|h| h.input == input)
+        !flow.row(slot).play().inputs().held.iter().any(|h| h.input == input && !h.is_muted)
     }
 }
 

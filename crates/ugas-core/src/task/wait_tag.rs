@@ -48,6 +48,7 @@ impl<const ADDED: bool> TaskType for WaitTag<ADDED> {
             | RowEvent::Input { .. }
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
+            | RowEvent::Liveness
             | RowEvent::Freed => false,
         };
         is_met.then_some(f64::from(u8::from(ADDED)))

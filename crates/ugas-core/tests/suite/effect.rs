@@ -216,6 +216,8 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         "Event",
         "Press",
         "Release",
+        "Axis",
+        "LetGo",
         "Complete",
         "ApplyFromAbility",
     ];

@@ -44,7 +44,7 @@ impl Flow<'_> {
         if !play.capabilities().records.is_empty() {
             bits |= alert::ASLEEP;
         }
-        bits |= self.task_alerts(slot);
+        bits |= self.task_alerts(slot) | self.input_alerts(slot);
         // A stat that multiplies combat values may change the maximum of charges.
         if !self.layout(slot).scales.is_empty() {
             bits |= alert::ATTRIBUTE;

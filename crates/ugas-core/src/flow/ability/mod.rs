@@ -19,6 +19,7 @@ mod trigger;
 mod validate;
 mod view;
 
+pub(crate) use activate::ActivationRequest;
 pub(crate) use check::{ActivationAttempt, distance};
 pub(crate) use client::ClientClock;
 pub(crate) use finish::EndHow;
@@ -69,6 +70,8 @@ impl Flow<'_> {
             Op::Event(event) => self.send_event(event.clone()).map(done),
             Op::Press { who, input, target } => self.press(*who, *input, *target),
             Op::Release { who, input } => self.release(*who, *input).map(done),
+            Op::Axis { who, input, value } => self.axis(*who, *input, *value),
+            Op::LetGo { who, input } => self.let_go(*who, *input).map(done),
             Op::Complete { key, answer } => self.complete(*key, answer).map(done),
             Op::ApplyFromAbility { who, ability, effect, target } => {
                 self.apply_from_ability(*who, *ability, *effect, *target)

@@ -36,6 +36,7 @@ impl TriggerCause {
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
             | RowEvent::Freed
+            | RowEvent::Liveness
             | RowEvent::Resumed => None,
         }
     }
@@ -79,6 +80,7 @@ impl Flow<'_> {
             RowEvent::Tag { tag, added: false } => self.cancel_without(target, *tag),
             RowEvent::Died { .. } => self.die(target, cutoff),
             RowEvent::Attribute { attribute, .. } => self.scale_changed(target, *attribute),
+            RowEvent::Liveness => self.refresh_liveness(target),
             RowEvent::Effect { .. }
             | RowEvent::Event(_)
             | RowEvent::Input { .. }
@@ -140,6 +142,7 @@ impl Flow<'_> {
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
             | RowEvent::Freed
+            | RowEvent::Liveness
             | RowEvent::Resumed => (Target::None, None, None),
         }
     }
@@ -226,6 +229,7 @@ impl Flow<'_> {
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
             | RowEvent::Freed
+            | RowEvent::Liveness
             | RowEvent::Resumed => true,
         }
     }

@@ -348,6 +348,7 @@ impl Flow<'_> {
             | RowEvent::Input { .. }
             | RowEvent::Granted { .. }
             | RowEvent::Ability { .. }
+            | RowEvent::Liveness
             | RowEvent::Freed => false,
         };
         if is_concerned {

@@ -131,6 +131,7 @@ impl<'r> Flow<'r> {
         });
         self.run_charges(slot, grant, &def, ended, false);
         self.emit_charges(slot, grant);
+        self.request_waiting_inputs(slot);
     }
 
     /// Adapts the charges of a row to changed combat rules: clamps the charges to the new maximum, and starts or stops

@@ -56,5 +56,6 @@ impl Flow<'_> {
         row.trim();
         let length = gcd.end - gcd.start;
         self.fact(who, Via::NOTHING, FactKind::GlobalCooldown { group: gcd.group, running: false, length });
+        self.request_waiting_inputs(slot);
     }
 }

@@ -5,7 +5,6 @@ mod cast;
 mod charge;
 mod damage;
 mod gcd;
-mod input;
 mod lost;
 mod restrict;
 mod value;

@@ -84,8 +84,8 @@ impl Flow<'_> {
 
     /// Returns whether a row retries to activate the abilities of held inputs.
     pub(crate) fn has_retries(&self, who: ControllerId) -> bool {
-        let row = self.st.controllers.get(who);
-        row.is_some_and(|r| r.clock.active() && r.play().held.iter().any(|h| h.retry))
+        let slot = self.st.controllers.slot(who);
+        slot.is_some_and(|slot| self.row(slot).clock.active() && self.has_held_work(slot))
     }
 
     /// Retries a row's held inputs.
@@ -95,7 +95,7 @@ impl Flow<'_> {
         self.cause = Cause { root: id, link: 0 };
         self.set_roll(RollSource::due(who, id.0));
         self.depth = 0;
-        self.retry_held(slot);
+        self.repeat_held(slot);
         self.frame_done(who);
     }
 

@@ -34,8 +34,7 @@ impl Flow<'_> {
             let def = self.def_of(slot, t.of);
             def.is_some_and(|d| d.program.task(t.pc).is_some_and(|k| k.interval.is_some()))
         });
-        let held = row.play().held.iter().any(|h| h.retry);
-        let (who, work) = (row.id, ticks || held || self.has_capability_work(slot));
+        let (who, work) = (row.id, ticks || self.has_held_work(slot) || self.has_capability_work(slot));
         if work {
             self.sc.frames_grew |= self.ix.frames.insert(who);
             self.plan_frame();

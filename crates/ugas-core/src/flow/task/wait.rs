@@ -50,6 +50,7 @@ impl Flow<'_> {
                 | RowEvent::Effect { .. }
                 | RowEvent::Granted { .. }
                 | RowEvent::Ability { .. }
+                | RowEvent::Liveness
                 | RowEvent::Freed
                 | RowEvent::Resumed => {}
             }

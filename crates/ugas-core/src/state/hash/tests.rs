@@ -161,8 +161,37 @@ fn play() -> Play {
         data: Some(Target::Controller(ControllerId(56))),
     };
     let gcd = Gcd { group: GroupId(1), seq: 61, start: SimTime(62), end: SimTime(63), root: OpId(64) };
-    let held =
-        HeldInput { input: InputId(1), since: SimTime(65), retry: true, target: Target::Controller(ControllerId(6)) };
+    let held = HeldInput {
+        input: InputId(1),
+        since: SimTime(65),
+        retry: true,
+        is_muted: true,
+        is_fresh: true,
+        repeats: true,
+        is_second: true,
+        target: Target::Controller(ControllerId(6)),
+    };
+    let inputs = Inputs {
+        held: vec![held],
+        axes: vec![Axis { input: InputId(2), value: AxisValue([1, 2, 3]) }],
+        taps: vec![Tap { input: InputId(3), until: SimTime(66), seq: 67 }],
+        buffered: vec![BufferedPress {
+            input: InputId(4),
+            target: Target::Controller(ControllerId(7)),
+            until: SimTime(68),
+            seq: 69,
+            root: OpId(70),
+        }],
+        queued: Some(QueuedPress {
+            input: InputId(5),
+            grant: GrantId(71),
+            target: Target::Controller(ControllerId(8)),
+            is_after_cast: true,
+            root: OpId(72),
+        }),
+        directions: vec![DirectionChange { at: SimTime(73), input: InputId(6), direction: 7 }],
+        tried_at: Some(SimTime(74)),
+    };
     let set = SetGrant {
         seq: 71,
         set: AbilitySetId(1),
@@ -175,7 +204,7 @@ fn play() -> Play {
         tasks: vec![task],
         cast: Some(Box::new(cast)),
         gcds: vec![gcd],
-        held: vec![held],
+        inputs: Some(Box::new(inputs)),
         sets: vec![set],
         capabilities: Some(Box::new(capabilities(Side::Always))),
     }
