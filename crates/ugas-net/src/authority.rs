@@ -82,6 +82,8 @@ impl CommandValidator<'_> {
             Request::Mispredicted { .. }
             | Request::Press { .. }
             | Request::Release { .. }
+            | Request::Axis { .. }
+            | Request::LetGo { .. }
             | Request::Complete { .. }
             | Request::Move { .. }
             | Request::Aim { .. } => {}
@@ -114,7 +116,7 @@ impl CommandValidator<'_> {
                 }
             }
             // The speed limit changes with each move, so the server checks it when it runs the move.
-            Request::Release { .. } | Request::Move { .. } => {}
+            Request::Release { .. } | Request::Axis { .. } | Request::LetGo { .. } | Request::Move { .. } => {}
         }
         Ok(request.op())
     }
@@ -127,6 +129,8 @@ impl CommandValidator<'_> {
             Request::Activate { who, ability, .. } => self.check_aim_of(who, ability, aim),
             Request::Press { who, input, .. } => self.check_press(who, input, aim),
             Request::Release { .. }
+            | Request::Axis { .. }
+            | Request::LetGo { .. }
             | Request::Cancel { .. }
             | Request::End { .. }
             | Request::Commit { .. }

@@ -10,12 +10,12 @@ use serde::ser::SerializeStructVariant;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated, Target,
-    TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, AxisValue, ControllerId, DefId, EffectId, InputId, Op, SimTime,
+    Simulated, Target, TaskKey, Which,
 };
 
 /// The protocol version. Client and server must have the same version.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// A request that a client may send.
 ///
@@ -42,6 +42,22 @@ pub enum Request {
         who: ControllerId,
         /// The input.
         input: InputId,
+    },
+    /// Sets the value of a simulated axis. The client sends the last value of each action and tick.
+    Axis {
+        /// The controller.
+        who: ControllerId,
+        /// The input.
+        input: InputId,
+        /// The value.
+        value: AxisValue,
+    },
+    /// Lets go of one input or of all inputs, because the window lost the focus or a device was lost.
+    LetGo {
+        /// The controller.
+        who: ControllerId,
+        /// The input, or `None` for all inputs.
+        input: Option<InputId>,
     },
     /// Activates a granted ability.
     Activate {
@@ -134,6 +150,8 @@ impl Request {
         match self {
             Request::Press { who, .. }
             | Request::Release { who, .. }
+            | Request::Axis { who, .. }
+            | Request::LetGo { who, .. }
             | Request::Activate { who, .. }
             | Request::Cancel { who, .. }
             | Request::End { who, .. }
@@ -150,7 +168,19 @@ impl Request {
     /// window is closed, and the server never rejects it as too late: otherwise an input would stay pressed on the
     /// server.
     pub(crate) fn is_release(&self) -> bool {
-        matches!(self, Request::Release { .. } | Request::Cancel { .. })
+        match self {
+            Request::Release { .. } | Request::LetGo { .. } | Request::Cancel { .. } => true,
+            Request::Axis { value, .. } => value.is_zero(),
+            Request::Press { .. }
+            | Request::Activate { .. }
+            | Request::End { .. }
+            | Request::Commit { .. }
+            | Request::Apply { .. }
+            | Request::Complete { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. }
+            | Request::Mispredicted { .. } => false,
+        }
     }
 
     /// Returns the target of the abilities that the request activates.
@@ -158,6 +188,8 @@ impl Request {
         match self {
             Request::Activate { target, .. } | Request::Press { target, .. } => Some(*target),
             Request::Release { .. }
+            | Request::Axis { .. }
+            | Request::LetGo { .. }
             | Request::Cancel { .. }
             | Request::End { .. }
             | Request::Commit { .. }
@@ -174,6 +206,8 @@ impl Request {
         match self {
             Request::Press { who, input, target } => Op::Press { who: *who, input: *input, target: *target },
             Request::Release { who, input } => Op::Release { who: *who, input: *input },
+            Request::Axis { who, input, value } => Op::Axis { who: *who, input: *input, value: *value },
+            Request::LetGo { who, input } => Op::LetGo { who: *who, input: *input },
             Request::Activate { who, ability, target } => {
                 Op::Activate { who: *who, which: Which::Ability(*ability), target: *target }
             }
@@ -436,6 +470,8 @@ mod tests {
         match op {
             Op::Press { .. }
             | Op::Release { .. }
+            | Op::Axis { .. }
+            | Op::LetGo { .. }
             | Op::Activate { .. }
             | Op::Cancel { .. }
             | Op::Commit { .. }
@@ -488,6 +524,8 @@ mod tests {
         let requests = [
             Request::Press { who, input, target },
             Request::Release { who, input },
+            Request::Axis { who, input, value: AxisValue([1, -2, 3]) },
+            Request::LetGo { who, input: Some(input) },
             Request::Activate { who, ability, target },
             Request::Cancel { who, ability },
             Request::End { who, ability },

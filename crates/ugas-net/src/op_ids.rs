@@ -87,7 +87,9 @@ pub(crate) fn has_effect(facts: &[Fact], id: OpId) -> bool {
 /// Returns the group of a request; `None` for requests that never draw.
 fn group_of(sim: &Sim, request: &Request) -> Option<u16> {
     let (who, ability, input) = match *request {
-        Request::Press { who, input, .. } | Request::Release { who, input } => (who, None, Some(input)),
+        Request::Press { who, input, .. } | Request::Release { who, input } | Request::Axis { who, input, .. } => {
+            (who, None, Some(input))
+        }
         Request::Activate { who, ability, .. }
         | Request::Cancel { who, ability }
         | Request::End { who, ability }
@@ -98,7 +100,7 @@ fn group_of(sim: &Sim, request: &Request) -> Option<u16> {
             let tasks = sim.tasks(key.who).unwrap_or_default();
             (key.who, tasks.iter().find(|t| t.key == key).map(|t| t.ability), None)
         }
-        Request::Move { .. } | Request::Aim { .. } => return None,
+        Request::Move { .. } | Request::Aim { .. } | Request::LetGo { .. } => return None,
     };
     Some(connected(sim, who, ability, input))
 }

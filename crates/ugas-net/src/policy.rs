@@ -42,7 +42,12 @@ pub(crate) fn policy_of(sim: &Sim, request: &Request) -> Result<NetExecution, Re
                 Err(Refusal::Authority)
             }
         },
-        Request::Release { .. } | Request::Move { .. } | Request::Aim { .. } => Ok(NetExecution::LocalPredicted),
+        // A release activates abilities only if its action triggers at the release.
+        Request::Release { who, input } if sim.rules().triggers_at_release(input) => input_policy(sim, who, input),
+        Request::Axis { who, input, .. } => input_policy(sim, who, input),
+        Request::Release { .. } | Request::LetGo { .. } | Request::Move { .. } | Request::Aim { .. } => {
+            Ok(NetExecution::LocalPredicted)
+        }
     }
 }
 

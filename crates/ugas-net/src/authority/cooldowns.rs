@@ -124,6 +124,8 @@ impl CooldownHistory {
             // The request does not name its ability, so every cooldown end counts.
             Request::Press { .. }
             | Request::Release { .. }
+            | Request::Axis { .. }
+            | Request::LetGo { .. }
             | Request::Cancel { .. }
             | Request::End { .. }
             | Request::Commit { .. }

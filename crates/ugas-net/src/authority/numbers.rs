@@ -36,7 +36,9 @@ pub(crate) fn check_numbers(request: &Request) -> Result<(), (RejectReason, Refu
         | Request::Mispredicted { target, .. } => return check_point(target),
         Request::Complete { answer, .. } => is_normal_or_zero(&answer.value) && answer.hit.as_ref().is_none_or(hit),
         Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(is_coordinate),
+        Request::Axis { value, .. } => value.is_valid(),
         Request::Release { .. }
+        | Request::LetGo { .. }
         | Request::Cancel { .. }
         | Request::End { .. }
         | Request::Commit { .. }

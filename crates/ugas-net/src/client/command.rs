@@ -168,6 +168,8 @@ impl Client {
             }
             Request::Press { .. }
             | Request::Release { .. }
+            | Request::Axis { .. }
+            | Request::LetGo { .. }
             | Request::Activate { .. }
             | Request::Cancel { .. }
             | Request::End { .. }

@@ -79,8 +79,15 @@ fn must_precede(queued: &Request, later: &Request) -> bool {
         (Request::Activate { who, ability, .. }, Request::Cancel { who: other, ability: cancelled }) => {
             who == other && ability == cancelled
         }
-        // Releases and cancels keep their order.
-        (Request::Release { who, .. } | Request::Cancel { who, .. }, _) => *who == later.who(),
+        (Request::Press { who, .. }, Request::LetGo { who: other, .. }) => who == other,
+        // Releases, cancels and axes keep their order.
+        (
+            Request::Release { who, .. }
+            | Request::Axis { who, .. }
+            | Request::LetGo { who, .. }
+            | Request::Cancel { who, .. },
+            _,
+        ) => *who == later.who(),
         (
             Request::Press { .. }
             | Request::Activate { .. }

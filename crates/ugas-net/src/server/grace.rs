@@ -76,6 +76,8 @@ impl Server {
             Request::Activate { who, ability, target } => (who, Which::Ability(ability), target),
             Request::Press { who, input, target } => (who, Which::Input(input), target),
             Request::Release { .. }
+            | Request::Axis { .. }
+            | Request::LetGo { .. }
             | Request::Cancel { .. }
             | Request::End { .. }
             | Request::Commit { .. }

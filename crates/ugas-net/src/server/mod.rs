@@ -522,9 +522,7 @@ impl Server {
         if let Some(removed) = self.peers.remove(&peer) {
             for &who in removed.owned.iter().filter(|_| self.config.release_inputs) {
                 // A missing controller has no held inputs.
-                for input in self.sim.held_inputs(who).unwrap_or_default() {
-                    let _ = self.sim.run(Op::Release { who, input });
-                }
+                let _ = self.sim.run(Op::LetGo { who, input: None });
             }
             // A new connection does not start again with a full budget or with the same rolls.
             for (&who, budget) in removed.owned.iter().zip(removed.movement.iter().cloned()) {

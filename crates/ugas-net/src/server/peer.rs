@@ -341,7 +341,10 @@ impl Peer {
             Request::Press { who, input, .. } => {
                 sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == Some(input)))
             }
-            Request::Release { .. }
+            Request::Release { who, input } | Request::Axis { who, input, .. } => {
+                sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == Some(input)))
+            }
+            Request::LetGo { .. }
             | Request::Cancel { .. }
             | Request::End { .. }
             | Request::Commit { .. }
