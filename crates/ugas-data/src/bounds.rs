@@ -16,7 +16,7 @@ pub(crate) enum Bound {
 }
 
 /// The kind, the path to the value (`[]` is every entry of a list) and the bound.
-pub(crate) const BOUNDS: [(Kind, &str, Bound); 23] = [
+pub(crate) const BOUNDS: [(Kind, &str, Bound); 29] = [
     (Kind::Effect, "Area.HalfAngleDeg", Bound::Within(0.0, 180.0)),
     (Kind::Effect, "Area.MaxTargets", Bound::Least(1.0)),
     (Kind::Effect, "GrantedAbilities.[].Level", Bound::Least(1.0)),
@@ -30,7 +30,13 @@ pub(crate) const BOUNDS: [(Kind, &str, Bound); 23] = [
     (Kind::InputAction, "DoubleTapWindow", Bound::Least(0.0)),
     (Kind::InputActionSet, "Actions", Bound::NotEmpty),
     (Kind::InputActionSet, "InputBuffer.BufferWindow", Bound::Least(0.0)),
-    (Kind::InputActionSet, "InputBuffer.MaxBufferSize", Bound::Least(1.0)),
+    (Kind::InputActionSet, "InputBuffer.MaxBufferSize", Bound::Within(1.0, 64.0)),
+    (Kind::InputSettings, "InputBuffer.BufferWindow", Bound::Least(0.0)),
+    (Kind::InputSettings, "InputBuffer.MaxBufferSize", Bound::Within(1.0, 64.0)),
+    (Kind::MotionPattern, "MaxDuration", Bound::Least(0.0)),
+    (Kind::MotionPattern, "PressWithin", Bound::Least(0.0)),
+    (Kind::MotionPattern, "ChargeTime", Bound::Least(0.0)),
+    (Kind::Ability, "QueueWindow", Bound::Least(0.0)),
     (Kind::InputMapping, "Bindings", Bound::NotEmpty),
     (Kind::InputMapping, "Bindings.[].HoldThreshold", Bound::Least(0.0)),
     (Kind::InputMapping, "Bindings.[].ChordWindow", Bound::Least(0.0)),

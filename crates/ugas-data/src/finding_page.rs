@@ -96,6 +96,11 @@ static PAGES: &[FindingPage] = &[
         "Write a `Max` and a `PerCooldown` of at least 1, and a `Cooldown` above 0 seconds.",
     ),
     page(
+        "axis-not-simulated",
+        "A document refers to an input action that the sim does not receive.",
+        "Write `Simulated: true` in the `input_action`, or refer to another action.",
+    ),
+    page(
         "bad-cooldown",
         "The effect under `Cooldown` cannot be used as a cooldown.",
         "Use an effect with `DurationPolicy: HasDuration` whose `ExecutionPolicy` is not `RunInSequence`.",
@@ -110,7 +115,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-duration",
         "A duration is negative, zero, or longer than the runtime accepts.",
-        "Write a duration above 0 seconds and of at most 100 years, or use `DurationPolicy: Instant`.",
+        "Write a duration above 0 seconds and of at most 50 years, or use `DurationPolicy: Instant`.",
     ),
     page(
         "bad-expression",
@@ -122,8 +127,20 @@ static PAGES: &[FindingPage] = &[
         "`GlobalCooldown.Length` is not a valid time.",
         "Write a length of at least 0 seconds.",
     ),
+    page(
+        "bad-input-buffer",
+        "The size of an input buffer is out of range.",
+        "Write a `MaxBufferSize` from 1 to 64, or `Enabled: false`.",
+    ),
+    page("bad-input-time", "A time of an input document is negative or too long.", "Write seconds from 0."),
     page("bad-level", "A level or a number of stacks is 0.", "Write at least 1."),
     page("bad-limit", "`Stacking.Limit` is 0.", "Write a limit of at least 1, or remove `Limit`."),
+    page(
+        "bad-motion",
+        "A motion pattern cannot be recognised.",
+        "Name an action of `ValueType: Axis2D`, and write 1 to 16 directions: digits from 1 to 9, the first one in \
+         brackets for a charge, or `360`.",
+    ),
     page(
         "bad-name",
         "A value under `Let` has a name that expressions cannot use.",
@@ -142,7 +159,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-period",
         "A period is shorter than 1 ms or too long, or its effect is Instant.",
-        "Write a period of at least 0.001 seconds and at most 100 years, or remove `Period` from an Instant effect.",
+        "Write a period of at least 0.001 seconds and at most 50 years, or remove `Period` from an Instant effect.",
     ),
     page(
         "bad-quantize",
@@ -154,6 +171,7 @@ static PAGES: &[FindingPage] = &[
         "A tag query cannot be parsed.",
         "Write tags with operators, such as `State.Alive & !State.Debuff.Stunned`. The message names the column.",
     ),
+    page("bad-queue-window", "`QueueWindow` is not a valid time.", "Write seconds from 0."),
     page("bad-range", "`MaxRange` is negative or not finite.", "Write a number of at least 0."),
     page(
         "bad-resource",
@@ -232,6 +250,11 @@ static PAGES: &[FindingPage] = &[
         "Remove one of the dependencies that the message lists.",
     ),
     same_name!("duplicate-instance", "placements of a scene", "id"),
+    page(
+        "duplicate-input-settings",
+        "Two documents set different input buffers for all action sets.",
+        "Write `InputBuffer` once, in `pack.yaml` or in one document of kind `input_settings`.",
+    ),
     page("duplicate-key", "A map has the same key twice.", "Remove or rename one of the keys."),
     page(
         "duplicate-montage",
@@ -401,6 +424,11 @@ static PAGES: &[FindingPage] = &[
         "unknown-modifier-code",
         "An input modifier names host code that pack.yaml does not list under `Host`.",
         "List the name in pack.yaml under `Host.Modifiers`, or correct the spelling.",
+    ),
+    page(
+        "unknown-motion",
+        "`Motion` names no motion pattern.",
+        "Correct the name, or write a `motion_pattern` document.",
     ),
     page(
         "unknown-placeholder",

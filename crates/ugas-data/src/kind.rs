@@ -7,11 +7,10 @@ use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
 /// The kinds of the specification that this release does not support, in alphabetical order, with the reason.
-pub const UNSUPPORTED_KINDS: [(&str, &str); 6] = [
+pub const UNSUPPORTED_KINDS: [(&str, &str); 5] = [
     ("chooser", "the runtime does not evaluate choosers"),
     ("combo_graph", "the runtime does not play combos"),
     ("hitbox_set", "the runtime does not test hitboxes"),
-    ("motion_pattern", "the runtime does not recognise motions of inputs"),
     ("moveset", "the runtime does not play movesets"),
     ("rotation", "the runtime does not run rotations"),
 ];

@@ -13,6 +13,7 @@ use crate::{Code, Diagnostic, Loaded, Node, ReadError, ReadErrors, Severity, fro
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use ugas_core::LoadIssue;
+use ugas_doc::{BufferChoice, InputSettings};
 
 /// The names of calculations, tasks and other code that the host provides for a pack.
 ///
@@ -72,6 +73,16 @@ pub struct PackFile {
     /// The names of the calculations, tasks and other code that the host provides.
     #[serde(default)]
     pub host: HostNames,
+    /// The input buffer of the action sets that have none of their own: a preset or its values.
+    #[serde(default)]
+    pub input_buffer: Option<BufferChoice>,
+}
+
+impl PackFile {
+    /// Returns the document that the input buffer of the pack stands for.
+    pub(crate) fn input_settings(&self) -> Option<InputSettings> {
+        self.input_buffer.clone().map(InputSettings::new)
+    }
 }
 
 fn centimetres() -> f64 {

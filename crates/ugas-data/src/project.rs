@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_core::{LoadIssue, Rules};
-use ugas_doc::{Kind, Patched, Scene};
+use ugas_doc::{Kind, Origin, Patched, Scene};
 
 /// One document of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,15 @@ impl Source {
     fn read_pack(&mut self, trees: &[Node]) {
         match trees {
             [tree] => match pack_from_node(&self.name, tree) {
-                Ok(pack) => self.pack = Some(pack),
+                Ok(pack) => {
+                    if let Some(settings) = pack.input_settings() {
+                        let line = tree.get("InputBuffer").unwrap_or(tree).line;
+                        let loaded = Loaded { doc: settings.into(), origin: Origin::new(&*self.name, line) };
+                        let kind = Some(Kind::InputSettings);
+                        self.docs.push(SourceDoc { tree: tree.clone(), kind, loaded: Some(loaded) });
+                    }
+                    self.pack = Some(pack);
+                }
                 Err(error) => self.errors.push(error),
             },
             _ if self.errors.is_empty() => {

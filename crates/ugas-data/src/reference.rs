@@ -38,6 +38,8 @@ pub const REFERENCE_EXAMPLES: &[(&str, &str)] = examples![
     "input_mapping.yaml",
     "input_modifier.yaml",
     "input_profile.yaml",
+    "input_settings.yaml",
+    "motion_pattern.yaml",
     "pack.yaml",
     "patch.yaml",
     "scene.yaml",

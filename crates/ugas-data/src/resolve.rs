@@ -73,6 +73,8 @@ fn look_up(
         return (!set.host.modifiers.contains(&m.name)).then(|| host_modifier(m, set, source));
     }
     let in_scene = kind == Kind::Scene;
+    // The rules builder resolves the tags of actions and action sets.
+    let is_of_device = matches!(kind, Kind::InputMapping | Kind::InputModifier);
     // The names that the rules builder does not resolve, and whether it does not resolve them in this document.
     let unresolved = [
         (SymbolKind::InputAction, true, "unknown-input-action", Severity::Error),
@@ -82,7 +84,7 @@ fn look_up(
         (SymbolKind::Scene, true, "unknown-scene", Severity::Error),
         (SymbolKind::Effect, in_scene, "unknown-effect", Severity::Error),
         (SymbolKind::Attribute, in_scene, "unknown-attribute", Severity::Error),
-        (SymbolKind::Tag, input, "undeclared-tag", Severity::Warning),
+        (SymbolKind::Tag, is_of_device, "undeclared-tag", Severity::Warning),
     ];
     let (_, _, id, severity) = unresolved.into_iter().find(|(of, here, ..)| *of == what && *here)?;
     // A profile is older than the data; its changes of names that no longer exist are kept and have no effect.

@@ -104,7 +104,7 @@ enum KeyContent {
 use KeyContent::{Expression, Name, NoName, Prose, Query};
 use SymbolKind::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Capability, CapabilitySet, Controller, Curve, Effect,
-    InputAction, InputActionSet, InputModifier, Scene, StatTable, Tag,
+    InputAction, InputActionSet, InputModifier, MotionPattern, Scene, StatTable, Tag,
 };
 
 /// Keys that contain names in every kind. Keys with different meanings are below.
@@ -231,6 +231,8 @@ const IN_KIND: &[(Kind, &str, KeyContent)] = &[
     (Kind::Resource, "OnChanged", Name(Effect)),
     (Kind::Calculation, "Value", Expression),
     (Kind::InputActionSet, "Actions", Name(InputAction)),
+    (Kind::MotionPattern, "Action", Name(InputAction)),
+    (Kind::Ability, "Motion", Name(MotionPattern)),
     (Kind::InputMapping, "Action", Name(InputAction)),
     (Kind::InputMapping, "ActionSet", Name(InputActionSet)),
     (Kind::InputMapping, "Modifiers", Name(InputModifier)),

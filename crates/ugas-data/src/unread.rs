@@ -37,6 +37,7 @@ impl Unread {
             "unknown-calculation" => &[Kind::Calculation],
             "unknown-input-action" => &[Kind::InputAction],
             "unknown-input-action-set" => &[Kind::InputActionSet],
+            "unknown-motion" => &[Kind::MotionPattern],
             "unknown-input-modifier" => &[Kind::InputModifier],
             "unknown-controller" => &[Kind::Controller],
             "unknown-scene" => &[Kind::Scene],

@@ -11,26 +11,17 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Info,
     strict: false,
     summary: "a field that only the host acts on, not the runtime",
-    why: "Input documents, regions of scenes and some fields of saved controllers are data for the host. The runtime \
+    why: "Input mappings, regions of scenes and some fields of saved controllers are data for the host. The runtime \
 reads them, checks their names and passes them to the host, but they change nothing in a scenario or on a server. The \
 rule reports one finding per file and field.",
-    example: "Kind: input_action\nName: Fire\nValueType: Digital\nTriggerBehavior: WhileHeld # the runtime activates once per Press",
+    example: "Kind: input_mapping\nActionSet: OnFoot\nBindings:\n  - {Action: Use, Inputs: [{Device: Keyboard, Input: Key.E}], HoldThreshold: 0.5} # the host measures the time",
     fix: "Keep the field if the host acts on it. Otherwise remove the field. A comment `# ugas-allow: host-data` hides \
 the finding.",
     check: CheckedBy::Lint(check),
 };
 
 /// The kind, the path of the field, and what the runtime does instead.
-const FIELDS: [(Kind, &str, &str); 11] = [
-    (
-        Kind::InputAction,
-        "TriggerBehavior",
-        "a Press activates once; the host repeats the Press while the input is held",
-    ),
-    (Kind::InputAction, "TapThreshold", "the host recognises taps"),
-    (Kind::InputAction, "DoubleTapWindow", "the host recognises double taps"),
-    (Kind::InputActionSet, "InputBuffer", "the host buffers early presses"),
-    (Kind::InputActionSet, "Exclusive", "the host decides which action sets are active"),
+const FIELDS: [(Kind, &str, &str); 6] = [
     (Kind::InputMapping, "Bindings.[].HoldThreshold", "the host measures how long an input is held"),
     (Kind::Scene, "Regions", "the host grants the tags of regions"),
     (Kind::Scene, "Placements.[].Rotation", "the host rotates actors"),
@@ -41,7 +32,7 @@ const FIELDS: [(Kind, &str, &str); 11] = [
 
 /// Returns whether a value differs from the default behavior of the runtime.
 fn asks(node: &Node) -> bool {
-    !matches!(&node.value, NodeValue::Null | NodeValue::Bool(false)) && node.as_text() != Some("OnPressed")
+    !matches!(&node.value, NodeValue::Null | NodeValue::Bool(false))
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {

@@ -447,7 +447,7 @@ fn input_actions_and_sets_have_the_specifications_defaults() {
         panic!("no set")
     };
     assert_eq!((set.priority, set.exclusive), (0, false));
-    let buffer = set.input_buffer.unwrap();
+    let buffer = set.input_buffer.unwrap().buffer();
     assert_eq!((buffer.enabled, buffer.buffer_window, buffer.max_buffer_size), (false, 0.15, 3));
     let error = refused("Kind: input_action_set\nName: OnFoot\nActions: []\n");
     assert_eq!((error.line, error.column), (3, 10), "{error}");

@@ -56,7 +56,7 @@ const TAGS_OF_HOST_DATA: [(&str, &str); 1] = [("Placement", "StartupTags")];
 
 /// Fields of which another value alone is an error: they name what other documents refer to, or they choose which other
 /// fields must be there.
-const DECIDING: [(&str, &str); 17] = [
+const DECIDING: [(&str, &str); 21] = [
     ("ability_set", "Name"),
     ("attribute_set", "Name"),
     ("calculation", "Name"),
@@ -65,6 +65,10 @@ const DECIDING: [(&str, &str); 17] = [
     ("curve", "Name"),
     ("gameplay_ability", "Name"),
     ("gameplay_effect", "Name"),
+    ("input_action", "Name"),
+    ("input_action_set", "Name"),
+    ("motion_pattern", "Action"),
+    ("motion_pattern", "Name"),
     ("resource", "Name"),
     ("stat_table", "Name"),
     ("ResourceValues", "Resource"),
@@ -77,13 +81,12 @@ const DECIDING: [(&str, &str); 17] = [
 ];
 
 /// One document for each field that is refused.
-const REFUSED: [(&str, &str, &str); 6] = [
+const REFUSED: [(&str, &str, &str); 5] = [
     (
         "gameplay_effect",
         "Area",
         "Kind: gameplay_effect\nName: GE\nDurationPolicy: Instant\nArea: {Radius: {Type: ScalableFloat, Value: 5}}\n",
     ),
-    ("gameplay_ability", "Automatic", "Kind: gameplay_ability\nName: GA\nAutomatic: true\n"),
     (
         "gameplay_controller",
         "Team",

@@ -109,12 +109,10 @@ fn a_fix_removes_the_error_it_is_offered_for() {
 fn a_field_without_behaviour_is_refused_with_the_reason() {
     let unsupported = |line, column| ("unsupported-field", line, column);
     assert_findings("unsupported_effect", &[unsupported(4, 7)]);
-    assert_findings("unsupported_ability", &[unsupported(3, 12)]);
     assert_findings("unsupported_timeline", &[unsupported(4, 9), unsupported(5, 10), unsupported(7, 3)]);
     assert_findings("unsupported_controller", &[unsupported(4, 7)]);
-    assert_findings("unsupported_input_trigger", &[unsupported(4, 18), unsupported(9, 18), unsupported(14, 18)]);
     assert_findings("rule_never_applies", &[("bad-rule", 5, 33), ("bad-rule", 6, 47)]);
-    for name in ["effect", "ability", "timeline", "controller", "input_trigger"] {
+    for name in ["effect", "timeline", "controller"] {
         let found = findings_of(&format!("unsupported_{name}"));
         assert!(found.iter().all(|f| f.3.contains("not supported yet: ")), "{found:?}");
     }
