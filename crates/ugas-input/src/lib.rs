@@ -29,4 +29,5 @@ pub use profile::{ProfileError, ProfileIssue};
 pub use remap::{BindingInfo, OnConflict, Remap};
 pub use seat::{ActionEvent, BindingAnswer, DeviceEvent, DeviceId, ListenFor, Phase, Seat, SeatOutput, WhyNot};
 pub use settings::{Setting, SettingRange};
-pub use sim_side::{ActionLife, Activity, AxisValue, Intent, Liveness};
+pub use sim_side::{ActionLife, Activity, Intent, Liveness};
+pub use ugas_core::AxisValue;

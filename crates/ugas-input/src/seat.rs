@@ -13,7 +13,7 @@ mod why;
 
 use crate::catalogue::{Atom, InputCode};
 use crate::controls::{ActionIndex, Controls};
-use crate::sim_side::{ActionLife, AxisValue, Intent};
+use crate::sim_side::{ActionLife, Intent};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use ugas_core::{InputId, SimTime, TagId};
@@ -175,7 +175,7 @@ struct ActionState {
     /// The value of an axis that the host knows.
     value: [f64; 3],
     /// The value of an axis that the sim knows.
-    sent: AxisValue,
+    sent: ugas_core::AxisValue,
     /// Whether the host knows the action as not zero.
     is_shown: bool,
     /// Whether the host already got an event with the current value in this step.

@@ -2,8 +2,7 @@
 //! `Sim`; a host whose rules run elsewhere, or a test, can implement it too.
 
 use serde::{Deserialize, Serialize};
-use ugas_core::{ControllerId, InputId, Sim, TagId, Target};
-use ugas_doc::{InputAction, InputValue};
+use ugas_core::{AxisValue, ControllerId, InputId, Liveness as LivenessOfAction, Op, Sim, TagId, Target};
 
 /// Whether an action acts now.
 ///
@@ -60,42 +59,25 @@ impl Liveness for Sim {
         self.rules().find_input(name)
     }
 
-    fn find_action_set(&self, _: &str) -> Option<u32> {
-        None
+    fn find_action_set(&self, name: &str) -> Option<u32> {
+        self.rules().find_action_set(name).map(|set| set.0)
     }
 
     fn find_tag(&self, name: &str) -> Option<TagId> {
         self.rules().find_tag(name)
     }
 
-    fn action_life(&self, _: ControllerId, _: InputId) -> ActionLife {
-        ActionLife::ALWAYS
+    fn action_life(&self, who: ControllerId, input: InputId) -> ActionLife {
+        match self.action(who, input).map(|action| action.liveness) {
+            Ok(LivenessOfAction::Live { set }) => ActionLife { set: set.map(|set| set.0), activity: Activity::Active },
+            Ok(LivenessOfAction::Suppressed { tag }) => ActionLife { set: None, activity: Activity::Suppressed(tag) },
+            // A controller that does not exist has no live action.
+            Ok(LivenessOfAction::Asleep { .. }) | Err(_) => ActionLife { set: None, activity: Activity::Asleep },
+        }
     }
 
     fn has_tag(&self, who: ControllerId, tag: TagId) -> bool {
         Sim::has_tag(self, who, tag).unwrap_or(false)
-    }
-}
-
-/// Returns whether the value of an action enters the sim.
-pub(crate) fn is_simulated(action: &InputAction) -> bool {
-    action.value_type == InputValue::Digital
-}
-
-/// Three numbers in steps of 1/1024, each from −1024 to 1024.
-///
-/// ```
-/// use ugas_input::AxisValue;
-/// assert_eq!(AxisValue::new([0.5, f64::NAN, -1e9]), AxisValue([512, 0, -1024 * 1024]));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AxisValue(pub [i32; 3]);
-
-impl AxisValue {
-    /// Rounds a value; what is not a number becomes 0.
-    pub fn new(value: [f64; 3]) -> AxisValue {
-        const STEPS: f64 = 1024.0;
-        AxisValue(value.map(|number| (number * STEPS).round().clamp(-STEPS * STEPS, STEPS * STEPS) as i32))
     }
 }
 
@@ -105,7 +87,7 @@ impl AxisValue {
 /// use ugas_core::{ControllerId, InputId, Op};
 /// use ugas_input::Intent;
 /// let release = Intent::Release { input: InputId(2) };
-/// assert_eq!(release.input(), Some(InputId(2)));
+/// assert_eq!(release.op(ControllerId(7)), Op::Release { who: ControllerId(7), input: InputId(2) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Intent {
@@ -136,6 +118,16 @@ pub enum Intent {
 }
 
 impl Intent {
+    /// Returns the op of the intent for a controller.
+    pub fn op(self, who: ControllerId) -> Op {
+        match self {
+            Intent::Press { input, target } => Op::Press { who, input, target },
+            Intent::Release { input } => Op::Release { who, input },
+            Intent::Axis { input, value } => Op::Axis { who, input, value },
+            Intent::LetGo { input } => Op::LetGo { who, input },
+        }
+    }
+
     /// Returns the action; `None` is every action.
     pub fn input(self) -> Option<InputId> {
         match self {

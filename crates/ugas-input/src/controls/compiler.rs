@@ -1,7 +1,7 @@
 //! From documents to [`Controls`]. Everything that is wrong is reported at once.
 
 use super::{Action, Authored, Controls, ControlsIssue, MOST_BINDINGS, Modifier, Set, Unit};
-use crate::{modifier, sim_side, spelling};
+use crate::{modifier, spelling};
 use std::collections::BTreeMap;
 use ugas_core::SimTime;
 use ugas_doc::{CompositeSlot, Doc, InputAction, InputBinding, InputMapping, InputModifier, Opposing};
@@ -39,7 +39,7 @@ impl Compiler {
             name: doc.name.as_str().into(),
             value: doc.value_type,
             consumes: doc.consume_input,
-            is_simulated: sim_side::is_simulated(doc),
+            is_simulated: doc.is_simulated(),
             bindings: Vec::new(),
             is_relative: false,
             has_tags: false,

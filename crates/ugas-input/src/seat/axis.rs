@@ -6,7 +6,8 @@ use crate::binding::{Binding, Role};
 use crate::catalogue::Atom;
 use crate::controls::Controls;
 use crate::modifier;
-use crate::sim_side::{Activity, AxisValue, Intent, Liveness};
+use crate::sim_side::{Activity, Intent, Liveness};
+use ugas_core::AxisValue;
 use ugas_doc::{InputValue, Opposing};
 
 const ZERO: [f64; 3] = [0.0; 3];

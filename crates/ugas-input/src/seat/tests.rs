@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sim_side::{Activity, Liveness};
+use ugas_core::AxisValue;
 use ugas_core::{ControllerId, Target};
 
 const CONTROLS: &str = "Kind: input_action\nName: Move\nValueType: Axis2D\n---\nKind: input_action_set\nName: Play\n\

@@ -40,7 +40,7 @@ fn in_the_platformer_one_key_walks_down_and_pounds_in_the_air() {
     let set = docs.iter().find_map(|doc| if let Doc::InputActionSet(set) = doc { Some(set) } else { None }).unwrap();
     assert_eq!((set.name.as_str(), set.actions.join(" ")), ("OnFoot", "Move Jump GroundPound".to_owned()));
     assert_eq!(set.activation_tags.required_tags, ["State.Alive"]);
-    let buffer = set.input_buffer.as_ref().unwrap();
+    let buffer = set.input_buffer.as_ref().unwrap().buffer();
     assert_eq!((buffer.enabled, buffer.buffer_window, buffer.max_buffer_size), (true, 0.15, 3));
 
     let mut rig = Rig::of(&docs, &[Platform::PC]);
@@ -88,7 +88,7 @@ fn the_shooter_has_thresholds_curves_and_a_mouse() {
     let docs = docs("shooter");
     let actions = docs.iter().filter(|doc| matches!(doc, Doc::InputAction(_))).count();
     let set = docs.iter().find_map(|doc| if let Doc::InputActionSet(set) = doc { Some(set) } else { None }).unwrap();
-    let buffer = set.input_buffer.as_ref().unwrap();
+    let buffer = set.input_buffer.as_ref().unwrap().buffer();
     assert_eq!((actions, buffer.buffer_window, buffer.max_buffer_size), (9, 0.12, 2));
     let mut pad = Rig::of(&docs, &[Platform::Console]);
     pad.event("Gamepad.RightTrigger", 1, [0.4, 0.0, 0.0]);
