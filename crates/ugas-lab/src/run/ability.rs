@@ -4,8 +4,8 @@ use super::Runner;
 use super::act::NEVER_SPAWNED;
 use crate::scenario::{AbilitySelector, AbilityVerb, Aim, Completion, Found, Name, Pick, Stop};
 use ugas_core::{
-    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, ControllerId, EventData, GrantId, Hit,
-    NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
+    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, AxisValue, ControllerId, EventData,
+    GrantId, Hit, NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
 };
 
 const NO_SET: AbilitySetId = AbilitySetId(u32::MAX - 1);
@@ -103,6 +103,17 @@ impl Runner<'_> {
             AbilityVerb::Release { actor, input } => {
                 let (who, input) = (self.who(&actor.text), self.world.input(&input.text));
                 self.op(Op::Release { who, input })
+            }
+            AbilityVerb::Axis { actor, input, value } => {
+                let (who, input) = (self.who(&actor.text), self.world.input(&input.text));
+                match self.sim.run(Op::Axis { who, input, value: AxisValue::new(*value) })? {
+                    Outcome::Pressed { refused: Some(refusal), .. } => Err(refusal),
+                    _ => Ok(()),
+                }
+            }
+            AbilityVerb::LetGo { actor, input } => {
+                let input = input.as_ref().map(|input| self.world.input(&input.text));
+                self.op(Op::LetGo { who: self.who(&actor.text), input })
             }
             AbilityVerb::Complete(completion) => self.complete(completion),
             AbilityVerb::SetParam { of, param, value } => {
@@ -229,6 +240,8 @@ impl Runner<'_> {
             | AbilityVerb::Validate { .. }
             | AbilityVerb::Event { .. }
             | AbilityVerb::Release { .. }
+            | AbilityVerb::Axis { .. }
+            | AbilityVerb::LetGo { .. }
             | AbilityVerb::Complete(_)
             | AbilityVerb::SetParam { .. }
             | AbilityVerb::SetLevel { .. } => Vec::new(),

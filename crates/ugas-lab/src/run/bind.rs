@@ -300,7 +300,11 @@ impl<'a> Binder<'a> {
                     self.input(input);
                 }
             }
-            AbilityVerb::Release { actor, input } => {
+            AbilityVerb::LetGo { actor, input } => {
+                self.actor(actor);
+                input.iter().filter(|_| !expects_unknown).for_each(|input| self.input(input));
+            }
+            AbilityVerb::Release { actor, input } | AbilityVerb::Axis { actor, input, .. } => {
                 self.actor(actor);
                 if !expects_unknown {
                     self.input(input);

@@ -67,6 +67,11 @@ impl Runner<'_> {
             | OfActor::Block(_)
             | OfActor::Cues(_)
             | OfActor::Position
+            | OfActor::ActionSets(_)
+            | OfActor::Action(_)
+            | OfActor::Buffer(_)
+            | OfActor::Queue
+            | OfActor::Motion(_)
             | OfActor::Avatar => None,
         }
     }

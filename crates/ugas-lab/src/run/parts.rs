@@ -8,7 +8,7 @@ use crate::report::{Failure, Report};
 use crate::scenario::{AbilityVerb, Name, Scenario, Step, Stop, Verb, WireVerb, for_each_step};
 use std::collections::VecDeque;
 use std::fmt;
-use ugas_core::{AbilityId, Anchor, ControllerId, EffectId, Facts, NoHost, Refusal, SimTime, Which};
+use ugas_core::{AbilityId, Anchor, AxisValue, ControllerId, EffectId, Facts, NoHost, Refusal, SimTime, Which};
 use ugas_data::ReadError;
 use ugas_net::client::{Client, ClientConfig, ClientState};
 use ugas_net::message::Request;
@@ -513,6 +513,14 @@ impl ClientPart<'_> {
             }
             Verb::Ability(AbilityVerb::Release { actor, input }) => {
                 Request::Release { who: who(actor), input: runner.world.input(&input.text) }
+            }
+            Verb::Ability(AbilityVerb::Axis { actor, input, value }) => {
+                let input = runner.world.input(&input.text);
+                Request::Axis { who: who(actor), input, value: AxisValue::new(*value) }
+            }
+            Verb::Ability(AbilityVerb::LetGo { actor, input }) => {
+                let input = input.as_ref().map(|input| runner.world.input(&input.text));
+                Request::LetGo { who: who(actor), input }
             }
             Verb::Ability(AbilityVerb::Complete(c)) => {
                 let kind = rules.find_task_kind(&c.task.text);

@@ -5,7 +5,8 @@ use super::ability::OfAbility;
 use super::world::World;
 use crate::scenario::{Found, Scenario, did_you_mean};
 use ugas_core::{
-    AttributeId, ControllerId, EffectFilter, EffectId, EffectState, EffectView, NameKind, Refusal, Sim, SimTime, TagId,
+    ActionSetId, ActionSetState, AttributeId, ControllerId, EffectFilter, EffectId, EffectState, EffectView, InputId,
+    MotionId, NameKind, Refusal, Sim, SimTime, TagId,
 };
 use ugas_net::client::ProxyEffect;
 
@@ -36,6 +37,13 @@ pub(crate) enum OfActor {
     Cues(String),
     Position,
     Avatar,
+    /// The live action sets, or whether one of them is live.
+    ActionSets(Option<ActionSetId>),
+    Action(InputId),
+    /// The number of buffered presses of all inputs or of one.
+    Buffer(Option<InputId>),
+    Queue,
+    Motion(MotionId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,13 +89,18 @@ const KEYWORDS: &[&str] = &[
     "Tasks",
     "Capabilities",
     "Blocks",
+    "Actions",
+    "Motions",
+    "ActionSets",
+    "Buffer",
+    "Queue",
     "Position",
     "Avatar",
     "GlobalCooldown",
     "Cast",
 ];
 /// Keywords of later releases.
-const LATER: &[&str] = &["ActionSets", "Queue", "Buffer", "Combo", "Attack", "Mode"];
+const LATER: &[&str] = &["Combo", "Attack", "Mode"];
 
 /// Resolves a path.
 pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<PathValue, PathError> {
@@ -136,7 +149,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
                 .map(|_| format!("for the attribute with this name write Attributes.{rest}")),
         });
     }
-    if after.is_empty() && KEYWORDS[..11].contains(&keyword) {
+    if after.is_empty() && KEYWORDS[..13].contains(&keyword) {
         return Err(PathError { message: format!("{path}: expected a name after {keyword}"), help: None });
     }
     let name = after.to_owned();
@@ -150,6 +163,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
         "Avatar" if after.is_empty() => OfActor::Avatar,
         "Tasks" => OfActor::Tasks(name),
         "Blocks" => OfActor::Block(name),
+        "ActionSets" | "Actions" | "Buffer" | "Queue" | "Motions" => return of_input(world, path, keyword, after),
         "Capabilities" if world.find(|rules| rules.find_capability(after)).is_some() => OfActor::Capability(name),
         "Capabilities" => {
             let near = world.rules.nearest_name(NameKind::Capability, after);
@@ -169,6 +183,35 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
         "Attributes" => return of_attribute(world, path, after),
         _ => return of_attribute(world, path, rest),
     })
+}
+
+/// Resolves a path about inputs.
+fn of_input(world: &World, path: &str, keyword: &str, name: &str) -> Result<OfActor, PathError> {
+    let rules = &world.rules;
+    let unknown = |kind: NameKind| {
+        let help = rules.nearest_name(kind, name).map(|n| format!("did you mean {n:?}?"));
+        PathError { message: format!("{path}: unknown {kind} {name}"), help }
+    };
+    let input = || match world.input(name) {
+        InputId::NONE => Err(unknown(NameKind::Input)),
+        input => Ok(input),
+    };
+    match (keyword, name) {
+        ("ActionSets", "") => Ok(OfActor::ActionSets(None)),
+        ("ActionSets", _) => {
+            let set = world.find(|rules| rules.find_action_set(name));
+            set.map(|set| OfActor::ActionSets(Some(set))).ok_or_else(|| unknown(NameKind::ActionSet))
+        }
+        ("Buffer", "") => Ok(OfActor::Buffer(None)),
+        ("Buffer", _) => Ok(OfActor::Buffer(Some(input()?))),
+        ("Queue", "") => Ok(OfActor::Queue),
+        ("Queue", _) => Err(PathError { message: format!("{path}: expected nothing after Queue"), help: None }),
+        ("Motions", _) => {
+            let motion = world.find(|rules| rules.find_motion(name));
+            motion.map(OfActor::Motion).ok_or_else(|| unknown(NameKind::Motion))
+        }
+        _ => Ok(OfActor::Action(input()?)),
+    }
 }
 
 fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Result<OfActor, PathError> {
@@ -272,6 +315,35 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
         OfActor::Tasks(task) => count(run.waiting(who, task)?.len() as u64),
         OfActor::Capability(class) => run.capability_now(actor, class)?,
         OfActor::Block(tag) => run.block_now(actor, tag)?,
+        OfActor::ActionSets(of) => {
+            let live = sim.action_sets(who)?.into_iter().filter(|(_, state)| *state == ActionSetState::Live);
+            let live: Vec<ActionSetId> = live.map(|(id, _)| id).collect();
+            match of {
+                Some(set) => Found::Flag(live.contains(set)),
+                None => {
+                    let names: Vec<&str> = live.iter().filter_map(|&id| rules.action_set_name(id)).collect();
+                    Found::Text(names.join(", "))
+                }
+            }
+        }
+        OfActor::Action(input) => {
+            let action = sim.action(who, *input)?;
+            match (action.held.is_some(), action.is_muted) {
+                (false, _) => Found::text("Up"),
+                (true, true) => Found::text("Muted"),
+                (true, false) if action.value.is_zero() => Found::text("Down"),
+                (true, false) => Found::Vector(action.value.numbers()),
+            }
+        }
+        OfActor::Buffer(of) => {
+            let presses = sim.buffered_inputs(who)?;
+            count(presses.iter().filter(|(input, _)| of.is_none_or(|only| only == *input)).count() as u64)
+        }
+        OfActor::Queue => match sim.queued_input(who)? {
+            Some(input) => Found::Text(run.world.input_name(input).unwrap_or("").to_owned()),
+            None => Found::Nothing,
+        },
+        OfActor::Motion(motion) => Found::Flag(sim.motions(who)?.contains(motion)),
         OfActor::Cues(tag) => match rules.find_tag(tag) {
             Some(tag) if run.seen.contains_key(&who) => count(u64::from(run.seen[&who].loops.contains(&tag))),
             Some(tag) => count(u64::from(plays(sim, who, tag)?)),

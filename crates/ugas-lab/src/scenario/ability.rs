@@ -3,7 +3,7 @@
 use super::fields::{Fields, Name, Reading};
 use super::verbs::hit_of;
 use super::{HitDef, Step, Verb, for_each_step};
-use ugas_data::{Entry, ReadError};
+use ugas_data::{Entry, Node, NodeValue, ReadError};
 
 /// The ability, grant, activation or ability set that a verb selects.
 #[derive(Clone, Debug)]
@@ -48,6 +48,8 @@ pub(crate) enum AbilityVerb {
     Event { to: Name, tag: Name, from: Option<Name>, magnitude: f64 },
     Press { actor: Name, input: Name, aim: Aim, handle: Option<Name> },
     Release { actor: Name, input: Name },
+    Axis { actor: Name, input: Name, value: [f64; 3] },
+    LetGo { actor: Name, input: Option<Name> },
     Complete(Box<Completion>),
     SetParam { of: AbilitySelector, param: Name, value: f64 },
     SetLevel { of: AbilitySelector, level: u32 },
@@ -130,6 +132,15 @@ pub(crate) fn parse(reading: Reading<'_>, entry: &Entry) -> Result<Option<Abilit
             let f = fields!("Actor", "InputID");
             AbilityVerb::Release { actor: f.name("Actor")?, input: f.name("InputID")? }
         }
+        "Axis" => {
+            let f = fields!("Actor", "InputID", "Value");
+            let value = axis_of(reading, f.need("Value")?)?;
+            AbilityVerb::Axis { actor: f.name("Actor")?, input: f.name("InputID")?, value }
+        }
+        "LetGo" => {
+            let f = fields!("Actor", "InputID");
+            AbilityVerb::LetGo { actor: f.name("Actor")?, input: f.name_if("InputID")? }
+        }
         "Complete" => {
             let f = fields!("Actor", "Task", "Targets", "Hit", "Fail", "Value");
             AbilityVerb::Complete(Box::new(Completion {
@@ -154,6 +165,23 @@ pub(crate) fn parse(reading: Reading<'_>, entry: &Entry) -> Result<Option<Abilit
         }
         _ => return Ok(None),
     }))
+}
+
+/// Reads the value of an axis: one number, or a list of one to three numbers.
+fn axis_of(reading: Reading<'_>, node: &Node) -> Result<[f64; 3], ReadError> {
+    let mut value = [0.0; 3];
+    if !matches!(node.value, NodeValue::List(_)) {
+        value[0] = reading.number("Value", node)?;
+        return Ok(value);
+    }
+    let list = reading.list("Value", node)?;
+    if list.len() > value.len() {
+        return Err(reading.error(node, format!("Value: expected one to three numbers, found {}", list.len())));
+    }
+    for (place, node) in value.iter_mut().zip(list) {
+        *place = reading.number("Value", node)?;
+    }
+    Ok(value)
 }
 
 fn number_if(f: &Fields<'_>, key: &str) -> Result<Option<f64>, ReadError> {
@@ -213,6 +241,8 @@ impl AbilityVerb {
             | AbilityVerb::Validate { .. }
             | AbilityVerb::Event { .. }
             | AbilityVerb::Release { .. }
+            | AbilityVerb::Axis { .. }
+            | AbilityVerb::LetGo { .. }
             | AbilityVerb::Complete(_)
             | AbilityVerb::SetParam { .. }
             | AbilityVerb::SetLevel { .. } => None,
@@ -232,6 +262,8 @@ impl AbilityVerb {
             | AbilityVerb::Validate { .. }
             | AbilityVerb::Press { .. }
             | AbilityVerb::Release { .. }
+            | AbilityVerb::Axis { .. }
+            | AbilityVerb::LetGo { .. }
             | AbilityVerb::SetParam { .. }
             | AbilityVerb::SetLevel { .. } => Vec::new(),
         }
@@ -245,7 +277,9 @@ pub(crate) fn inputs_in<'a>(steps: &'a [Step], into: &mut Vec<&'a Name>) {
         if let AbilityVerb::Grant { input: Some(input), .. }
         | AbilityVerb::Activate { of: AbilitySelector { pick: Pick::Input(input), .. }, .. }
         | AbilityVerb::Press { input, .. }
-        | AbilityVerb::Release { input, .. } = verb
+        | AbilityVerb::Release { input, .. }
+        | AbilityVerb::Axis { input, .. }
+        | AbilityVerb::LetGo { input: Some(input), .. } = verb
         {
             into.push(input)
         }

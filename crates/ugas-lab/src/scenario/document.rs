@@ -6,10 +6,22 @@ use super::verbs::{handles_in, parse_steps};
 use super::{AbilityDef, ActorDef, ResourceDef, Scenario, TimelineEntry};
 use std::path::{Path, PathBuf};
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
-use ugas_data::{Loaded, Node, NodeValue, ReadError, doc_from_node};
+use ugas_data::{Loaded, Node, NodeValue, ReadError, doc_from_node, from_node};
+use ugas_doc::{InputSettings, Origin};
 
 const KEYS: &[&str] = &[
-    "Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Screen", "Host", "Network",
+    "Scenario",
+    "Covers",
+    "Packs",
+    "Entities",
+    "Actors",
+    "Seed",
+    "Step",
+    "Frame",
+    "Screen",
+    "Host",
+    "Network",
+    "InputBuffer",
     "Timeline",
 ];
 const ACTOR_KEYS: &[&str] = &[
@@ -110,6 +122,11 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
                 Err(error) => errors.push(error),
             }
         }
+    }
+    if let Some(buffer) = fields.get("InputBuffer") {
+        let input_buffer = from_node(file, buffer)?;
+        let origin = Origin::new(file, buffer.line);
+        scenario.entities.push(Loaded { doc: InputSettings { input_buffer }.into(), origin });
     }
     if let Some(actors) = fields.get("Actors") {
         actors_of(reading, actors, &mut scenario, errors)?;

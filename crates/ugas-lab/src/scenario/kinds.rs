@@ -136,6 +136,10 @@ pub(crate) const REFUSALS: &[&str] = &[
     "Static",
     "SetHeld",
     "NoCapability",
+    "InputAsleep",
+    "InputSuppressed",
+    "NotAnAxis",
+    "Motion",
 ];
 
 /// Verbs of this release.
@@ -164,6 +168,8 @@ pub(crate) const VERBS: &[&str] = &[
     "Event",
     "Press",
     "Release",
+    "Axis",
+    "LetGo",
     "Complete",
     "Set",
     "AddCapabilitySet",
@@ -187,19 +193,8 @@ pub(crate) const VERBS: &[&str] = &[
 ];
 
 /// Verbs of later releases.
-pub(crate) const LATER_VERBS: &[&str] = &[
-    "Axis",
-    "ApplyMoveset",
-    "SetMode",
-    "Remap",
-    "ResetMappings",
-    "Save",
-    "Load",
-    "BeginTurn",
-    "CommitTurn",
-    "Undo",
-    "Redo",
-];
+pub(crate) const LATER_VERBS: &[&str] =
+    &["ApplyMoveset", "SetMode", "Remap", "ResetMappings", "Save", "Load", "BeginTurn", "CommitTurn", "Undo", "Redo"];
 
 /// The keys next to a verb.
 pub(crate) const STEP_KEYS: &[&str] = &["Refused", "MayRefuse", "On"];

@@ -10,7 +10,7 @@ use ugas_net::link::LinkProfile;
 const CLIENT_KEYS: &[&str] = &["Owns", "Joins", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 const LINK_KEYS: &[&str] = &["Client", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 /// The verbs that a client may run.
-const CLIENT_VERBS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete, SetLocal, AddCapabilitySet, \
+const CLIENT_VERBS: &str = "Activate, Press, Release, Axis, LetGo, Cancel, End, Commit, Move, Apply with Ability, Complete, SetLocal, AddCapabilitySet, \
      RemoveCapabilitySet and Expect";
 const DEFAULT_HZ: i64 = 60;
 const MAX_HZ: i64 = 1_000;
@@ -265,6 +265,7 @@ fn may_ask(verb: &Verb) -> bool {
         Verb::Ability(verb) => match verb {
             AbilityVerb::Activate { of, .. } | AbilityVerb::Stop { of, .. } => matches!(of.pick, Pick::Ability(_)),
             AbilityVerb::Press { .. } | AbilityVerb::Release { .. } | AbilityVerb::Complete(_) => true,
+            AbilityVerb::Axis { .. } | AbilityVerb::LetGo { .. } => true,
             // Always refused; a scenario can show that.
             AbilityVerb::Interrupt { .. } => true,
             // Capability sets that each machine adds for itself.

@@ -174,6 +174,8 @@ fn unchecked_op(request: &Request) -> Op {
     match request.clone() {
         Request::Press { who, input, target } => Op::Press { who, input, target },
         Request::Release { who, input } => Op::Release { who, input },
+        Request::Axis { who, input, value } => Op::Axis { who, input, value },
+        Request::LetGo { who, input } => Op::LetGo { who, input },
         Request::Activate { who, ability, target } => Op::Activate { who, which: Which::Ability(ability), target },
         Request::Cancel { who, ability } => Op::Cancel { who, which: Which::Ability(ability) },
         Request::End { who, ability } => Op::End { who, which: Which::Ability(ability) },

@@ -206,6 +206,7 @@ fn timers(rng: &mut Rng, a: &mut Ability) {
             ticks: rng.percent(60).then(|| rng.range(1, 3) as u32),
             initial_tick: rng.percent(30),
             cancel_on_release: rng.percent(30),
+            cancel_on_input: false,
             interruptible: rng.percent(30).then_some(false),
             while_moving: rng.percent(40).then_some(false),
             on_target_lost,
