@@ -339,13 +339,22 @@ impl Session {
         self.reload(library)
     }
 
+    /// Continues the sim of a scenario as it is. The scenario ran without a network, so the sides of its capabilities stay
+    /// those of a standalone sim.
+    fn continue_standalone(&mut self, sim: Sim) {
+        *self.net.server_mut().sim_mut() = sim;
+    }
+
     /// Moves the sim to new rules; all clients join again.
     fn reload(&mut self, library: Library) -> Result<(), String> {
         let mut sim = self.sim().clone();
         sim.reload(library.rules().clone()).map_err(|e| e.to_string())?;
         let clients: Vec<(String, Vec<ControllerId>)> =
             self.connected().map(|p| (p.name().to_owned(), p.owns().to_vec())).collect();
-        self.net = Harness::new(server(sim, self.seed), self.seed);
+        self.net = Harness::new(server(sim.clone(), self.seed), self.seed);
+        if self.script.is_some() {
+            self.continue_standalone(sim);
+        }
         for (client, owns) in clients {
             let owns: Vec<ControllerId> = owns.into_iter().filter(|&who| self.sim().exists(who)).collect();
             self.join(&client, &owns)?;

@@ -42,7 +42,8 @@ impl Session {
                 names.set_category(*who, category);
             }
         }
-        let mut session = Session::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
+        let mut session = Session::of_sim(first.clone(), library, names, seed.unwrap_or(scenario.seed));
+        session.continue_standalone(first);
         let listed = ScenarioList { names: all.iter().map(|s| s.name.clone()).collect(), at, seed: scenario.seed };
         let script = Script::new(run, listed);
         session.tick_facts.facts.list = script.first_facts();

@@ -1,7 +1,7 @@
 //! A scenario in a session. The world follows the recorded states of the scenario until an input changes the world.
 
 use std::sync::Arc;
-use ugas_core::{Fact, Facts, Role, Sim, SimTime};
+use ugas_core::{Fact, Facts, Sim, SimTime};
 use ugas_lab::RecordedRun;
 
 /// The scenarios of a file, and which of them is current.
@@ -87,7 +87,6 @@ impl Script {
         if shown.now() > self.before {
             let time = self.now;
             *sim = shown.clone();
-            sim.remote_mut().set_role(Role::Authority);
             sim.advance_to(time);
         }
     }

@@ -12,7 +12,7 @@ fn a_hit_by_the_other_player_is_no_correction() {
     for seed in [7, 1, 2, 3] {
         let mut duel = Session::duel(seed).unwrap();
         (0..60 * 60).for_each(|_| duel.step());
-        for (player, most) in duel.net().players().iter().zip([6, 9]) {
+        for (player, most) in duel.net().players().iter().zip([8, 12]) {
             let (client, name) = (player.client(), player.name());
             let reasons: Vec<String> = client.correction_reasons().map(|r| r.describe(client.sim().rules())).collect();
             let counts = client.counts();
