@@ -100,7 +100,8 @@ fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
     }
     if from == FACADE {
         let ours = layer(to).is_some();
-        return (ours && !FACADE_USES.contains(&to)).then_some("the facade re-exports doc, core, data, input and net only");
+        return (ours && !FACADE_USES.contains(&to))
+            .then_some("the facade re-exports doc, core, data, input and net only");
     }
     if to == FACADE {
         return (!HOSTS.contains(&from)).then_some("the facade is for games and hosts; use the crate behind it");
