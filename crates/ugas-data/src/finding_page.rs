@@ -81,6 +81,11 @@ static PAGES: &[FindingPage] = &[
         "A patch names a target that several documents define.",
         "Write `TargetKind` in the patch, or write the full name of the target with its namespace.",
     ),
+    page(
+        "axis-not-simulated",
+        "A document refers to an input action that the sim does not receive.",
+        "Write `Simulated: true` in the `input_action`, or refer to another action.",
+    ),
     page("bad-absorb", "`Absorb.Before` names the attribute itself.", "Name the attribute that the shield protects."),
     page(
         "bad-cast",
@@ -94,11 +99,6 @@ static PAGES: &[FindingPage] = &[
         "bad-charges",
         "A field of `Charges` is out of range.",
         "Write a `Max` and a `PerCooldown` of at least 1, and a `Cooldown` above 0 seconds.",
-    ),
-    page(
-        "axis-not-simulated",
-        "A document refers to an input action that the sim does not receive.",
-        "Write `Simulated: true` in the `input_action`, or refer to another action.",
     ),
     page(
         "bad-cooldown",
@@ -249,12 +249,12 @@ static PAGES: &[FindingPage] = &[
         "Attributes or attribute sets depend on each other in a cycle.",
         "Remove one of the dependencies that the message lists.",
     ),
-    same_name!("duplicate-instance", "placements of a scene", "id"),
     page(
         "duplicate-input-settings",
         "Two documents set different input buffers for all action sets.",
         "Write `InputBuffer` once, in `pack.yaml` or in one document of kind `input_settings`.",
     ),
+    same_name!("duplicate-instance", "placements of a scene", "id"),
     page("duplicate-key", "A map has the same key twice.", "Remove or rename one of the keys."),
     page(
         "duplicate-montage",

@@ -48,7 +48,7 @@ fn the_runner_explains_why_a_capability_is_not_active() {
     // The runner has them, so the sim can only tell that they are elsewhere.
     assert_eq!(
         (why(&runner, &sim, menu), why(&runner, &sim, map)),
-        (vec![], vec![local_block(&sim, handle, 1.0)].concat())
+        (vec![], [local_block(&sim, handle, 1.0)].concat())
     );
     let elsewhere = CapabilityReason::Elsewhere { side: Side::AllClients };
     assert_eq!(sim.why_not_capability(who, menu).unwrap(), [elsewhere]);

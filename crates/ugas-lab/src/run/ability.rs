@@ -106,10 +106,8 @@ impl Runner<'_> {
             }
             AbilityVerb::Axis { actor, input, value } => {
                 let (who, input) = (self.who(&actor.text), self.world.input(&input.text));
-                match self.sim.run(Op::Axis { who, input, value: AxisValue::new(*value) })? {
-                    Outcome::Pressed { refused: Some(refusal), .. } => Err(refusal),
-                    _ => Ok(()),
-                }
+                let outcome = self.sim.run(Op::Axis { who, input, value: AxisValue::new(*value) })?;
+                if let Outcome::Pressed { refused: Some(refusal), .. } = outcome { Err(refusal) } else { Ok(()) }
             }
             AbilityVerb::LetGo { actor, input } => {
                 let input = input.as_ref().map(|input| self.world.input(&input.text));

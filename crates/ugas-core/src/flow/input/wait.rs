@@ -60,11 +60,11 @@ impl Flow<'_> {
     /// Queues a press, if a cast or a global cooldown that refused it ends within the queue window of its ability.
     fn queue(&mut self, slot: usize, input: InputId, target: Target, refusals: &[(GrantId, Refusal)]) -> bool {
         let queues = |&(grant, refusal): &(GrantId, Refusal)| {
-            let (left, is_after_cast) = match refusal {
-                Refusal::Casting { left } => (left, true),
-                Refusal::GlobalCooldown { left } => (left, false),
-                _ => return None,
-            };
+            let is_after_cast = matches!(refusal, Refusal::Casting { .. });
+            if !is_after_cast && !matches!(refusal, Refusal::GlobalCooldown { .. }) {
+                return None;
+            }
+            let left = refusal.remaining()?;
             let at = self.row(slot).grant(grant)?;
             let window = self.ability(self.row(slot).grants[at].ability)?.queue_window;
             (window > SimTime::ZERO && left <= window).then_some((grant, is_after_cast))

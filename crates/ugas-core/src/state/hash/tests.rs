@@ -161,6 +161,26 @@ fn play() -> Play {
         data: Some(Target::Controller(ControllerId(56))),
     };
     let gcd = Gcd { group: GroupId(1), seq: 61, start: SimTime(62), end: SimTime(63), root: OpId(64) };
+    let set = SetGrant {
+        seq: 71,
+        set: AbilitySetId(1),
+        effects: vec![(72, 73)],
+        grants: vec![GrantId(74)],
+        attributes: vec![SetId(75)],
+    };
+    Play {
+        activations: vec![activation()],
+        tasks: vec![task],
+        cast: Some(Box::new(cast)),
+        gcds: vec![gcd],
+        inputs: Some(Box::new(inputs())),
+        sets: vec![set],
+        capabilities: Some(Box::new(capabilities(Side::Always))),
+    }
+}
+
+/// Returns inputs with a value in every field.
+fn inputs() -> Inputs {
     let held = HeldInput {
         input: InputId(1),
         since: SimTime(65),
@@ -171,7 +191,7 @@ fn play() -> Play {
         is_second: true,
         target: Target::Controller(ControllerId(6)),
     };
-    let inputs = Inputs {
+    Inputs {
         held: vec![held],
         axes: vec![Axis { input: InputId(2), value: AxisValue([1, 2, 3]) }],
         taps: vec![Tap { input: InputId(3), until: SimTime(66), seq: 67 }],
@@ -191,22 +211,6 @@ fn play() -> Play {
         }),
         directions: vec![DirectionChange { at: SimTime(73), input: InputId(6), direction: 7 }],
         tried_at: Some(SimTime(74)),
-    };
-    let set = SetGrant {
-        seq: 71,
-        set: AbilitySetId(1),
-        effects: vec![(72, 73)],
-        grants: vec![GrantId(74)],
-        attributes: vec![SetId(75)],
-    };
-    Play {
-        activations: vec![activation()],
-        tasks: vec![task],
-        cast: Some(Box::new(cast)),
-        gcds: vec![gcd],
-        inputs: Some(Box::new(inputs)),
-        sets: vec![set],
-        capabilities: Some(Box::new(capabilities(Side::Always))),
     }
 }
 
